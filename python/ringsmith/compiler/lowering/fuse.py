@@ -2,8 +2,9 @@
 """Sums of rotations of one ciphertext, each perhaps times a plaintext, as linear transforms.
 
 That is what shifted views come to that are weighed and added (convolutions, pooling), and moves under masks. A product
-that is rotated is the rotation times the rotated plaintext. A rotation that something else needs too stays by itself:
-rotations of one ciphertext share their decomposition either way, and in a transform it would be made twice.
+that is rotated is the rotation times the rotated plaintext. Many rotations are made of baby steps and giant steps. A
+rotation that something else needs too stays by itself: rotations of one ciphertext share their decomposition either
+way, and in a transform it would be made twice.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 
-from ringsmith.ir.slot_program import Kind, PlainOperand, SlotOp, SlotProgram, Transform
+import numpy as np
+
+from ringsmith.compiler.lowering import cost
+from ringsmith.compiler.lowering.moves import stepped
+from ringsmith.ir.slot_program import Kind, PlainOperand, SlotOp, SlotProgram, Terms, Transform
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE)
 # Rotations from which on a transform saves more than its longer products cost.
 _LEAST = 2
+# Terms from which on baby steps and giant steps are tried.
+_MANY = 16
 
 
 @dataclass(frozen=True)
@@ -117,14 +124,33 @@ class _Fusion:
         """Return the plaintext of a leaf's term, which is multiplied after the rotation."""
         if not leaf.inside or leaf.rotation == 0:
             return leaf.plain
-        key = (leaf.plain, leaf.rotation)
-        if key not in self.turned:
-            self.turned[key] = len(self.plains)
-            operand = self.program.plains[leaf.plain]
-            slots = self.program.slots
-            turned = slots.turned(operand.gather, leaf.rotation % slots.width)
-            self.plains.append(PlainOperand(operand.node, turned))
-        return self.turned[key]
+        return self._turned(leaf.plain, leaf.rotation)
+
+    def _turned(self, plain: int, distance: int) -> int:
+        """Return the plaintext with its slots moved by a distance."""
+        steps = distance % self.program.slots.width
+        operand = self.plains[plain]
+        if steps == 0 or operand.integer is not None or (operand.gather == operand.gather[0]).all():
+            return plain
+        if (plain, steps) not in self.turned:
+            self.turned[plain, steps] = len(self.plains)
+            self.plains.append(PlainOperand(operand.node, self.program.slots.turned(operand.gather, steps)))
+        return self.turned[plain, steps]
+
+    def _steps(self, group: list[_Leaf]) -> Terms:
+        """Return the terms of a transform, by baby steps and giant steps where there are many and that costs less."""
+        terms = {leaf.rotation: self._plain(leaf) for leaf in group}
+        if len(terms) < _MANY:
+            return {0: terms}
+        steps = stepped(np.array(list(terms)), self.program.slots)
+        babies, giants = (np.count_nonzero(np.unique(own)) for own in (steps.babies, steps.giants))
+        if cost.transform(int(babies), int(giants), 0) >= cost.transform(len(terms) - 1, 0, 0):
+            return {0: terms}
+        found: dict[int, dict[int, int]] = defaultdict(dict)
+        for plain, giant, baby in zip(terms.values(), steps.giants.tolist(), steps.babies.tolist(), strict=True):
+            # The giant step moves the products to their places.
+            found[giant][baby] = plain if plain < 0 else self._turned(plain, -giant)
+        return found
 
     def _groups(self, leaves: list[_Leaf]) -> list[list[_Leaf]]:
         """Return the summands that make a transform each: of one source, added, all with plaintexts or all without."""
@@ -159,8 +185,7 @@ class _Fusion:
         terms = []
         taken: set[int] = set()
         for group in groups:
-            terms_of = {leaf.rotation: self._plain(leaf) for leaf in group}
-            transform = Transform.of({0: terms_of}, self.program.slots)
+            transform = Transform.of(self._steps(group), self.program.slots)
             source = self.number[group[0].source]
             terms.append((1, self._emit(SlotOp(Kind.LINEAR_TRANSFORM, (source,), op.where, transform=transform))))
             taken.update(map(id, group))

@@ -83,8 +83,8 @@ def cost_of(all_fillings: Sequence[Filling], slots: Slots) -> float:
             continue
         for together in _together(filling.moves, slots):
             switches = sum(max(1, move.key_switches(slots)) for move in together)
-            stepped = _stepped(together, slots).rotations if len(together) >= _MANY else switches
-            total += len(together) + min(switches, stepped)
+            least = _stepped(together, slots).rotations if len(together) >= _MANY else switches
+            total += len(together) + min(switches, least)
     return total
 
 
@@ -97,8 +97,8 @@ def _together(moves: list[_Move], slots: Slots) -> list[list[_Move]]:
 
 
 @dataclass(frozen=True)
-class _Stepped:
-    """Distances as giant and baby steps: that of move m is `giants[m] + babies[m]`."""
+class Stepped:
+    """Distances as giant and baby steps: number m is `giants[m] + babies[m]`, modulo the width of a row."""
 
     giants: Index
     babies: Index
@@ -109,9 +109,13 @@ class _Stepped:
         return sum(int(np.count_nonzero(np.unique(own))) for own in (self.giants, self.babies))
 
 
-def _stepped(moves: list[_Move], slots: Slots) -> _Stepped:
+def _stepped(moves: list[_Move], slots: Slots) -> Stepped:
+    return stepped(np.array([move.distance for move in moves]), slots)
+
+
+def stepped(rotations: Index, slots: Slots) -> Stepped:
     """Return the steps that take the fewest rotations, among those of evenly spaced giants."""
-    distances = np.array([move.distance % slots.width for move in moves])
+    distances = rotations % slots.width
     order = np.sort(distances)
     gaps = np.diff(np.r_[order, order[0] + slots.width])
     start = int(order[(np.argmax(gaps) + 1) % len(order)])
@@ -121,7 +125,7 @@ def _stepped(moves: list[_Move], slots: Slots) -> _Stepped:
     # Of a full range, as many babies as giants are best; of a sparse one it is hard to tell.
     most = int(numbers.max()) + 1
     babies = {*range(1, min(most, 3 * math.isqrt(most)) + 1), *(1 << k for k in range(most.bit_length()))}
-    ways = [_Stepped(numbers // b * b * unit, start + numbers % b * unit) for b in sorted(babies)]
+    ways = [Stepped(numbers // b * b * unit, start + numbers % b * unit) for b in sorted(babies)]
     return min(ways, key=lambda way: way.rotations)
 
 
@@ -185,7 +189,7 @@ def _moved(
 
 
 def _in_steps(
-    builder: Builder, source: Packed, moves: list[_Move], steps: _Stepped, period: Slots, where: Location
+    builder: Builder, source: Packed, moves: list[_Move], steps: Stepped, period: Slots, where: Location
 ) -> tuple[int, Mask]:
     """Return one linear transform by baby steps and giant steps that makes all moves, under masks."""
     slots = builder.slots

@@ -21,11 +21,15 @@ from ringsmith.report.terminal import plain_console
 
 EXAMPLES = """Examples:
 
-  ringsmith claims                          the ledger as a table
-  ringsmith claims --paper cofhee --json    one paper, one JSON object
-  ringsmith claims --html claims.html       a self-contained, sortable page
-  ringsmith claims --measure                run every command and store our values (long)
-  ringsmith claims --check                  run the fast ones and compare with the stored values
+ringsmith claims: the ledger as a table
+
+ringsmith claims --paper cofhee --json: one paper, one JSON object
+
+ringsmith claims --html claims.html: a self-contained, sortable page
+
+ringsmith claims --measure: run every command and store our values (long)
+
+ringsmith claims --check: run the fast ones and compare with the stored values
 """
 
 

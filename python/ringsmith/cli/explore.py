@@ -24,9 +24,9 @@ from ringsmith.explore.evolve import LARGEST_NSGA2, evolve
 from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
-from ringsmith.explore.resources import held_out, training
+from ringsmith.explore.resources import FITTED_FAMILY, held_out, training
 from ringsmith.explore.search import LARGEST_BATCH, Search, explore, packed, point_named
-from ringsmith.explore.space import MULTIPLIERS, values_with
+from ringsmith.explore.space import values_with
 from ringsmith.explore.store import Results
 from ringsmith.explore.verify import ENGINES, Verified, verify
 from ringsmith.files import check_place, write_text
@@ -34,6 +34,7 @@ from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.silicon.kept import kept_by_module
 from ringsmith.hw.silicon.library import default_library, load_library
 from ringsmith.hw.synth import Design, load_board
+from ringsmith.hw.synth.boards import board_names
 from ringsmith.parallel import workers
 from ringsmith.presets import Preset
 from ringsmith.report.terminal import plain_console
@@ -97,8 +98,12 @@ def run(
     if file is None or board is None:
         raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
     device = load_board(board)
-    if device.family not in MULTIPLIERS:
-        raise InputError(f"--board {board}: no multiplier is cut for {device.family}")
+    if device.family != FITTED_FAMILY:
+        raise InputError(
+            f"--board {board}: resources are fitted to syntheses for {FITTED_FAMILY}, and mean nothing on "
+            f"{device.family}; there is {', '.join(_fitted_boards())}; one design there: ringsmith synth NAME --board "
+            f"{board}"
+        )
     if jobs is not None and not 1 <= jobs <= 256:
         raise InputError(f"--jobs {jobs}: 1 to 256 processes")
     if nsga2 is not None and not 1 <= nsga2 <= LARGEST_NSGA2:
@@ -146,6 +151,10 @@ def run(
     _tell(search, ran, seconds, json=json)
     if not all(one.correct for one in ran):
         raise typer.Exit(1)
+
+
+def _fitted_boards() -> list[str]:
+    return [name for name in board_names() if load_board(name).family == FITTED_FAMILY]
 
 
 def _calibrate(*, energy: bool) -> None:

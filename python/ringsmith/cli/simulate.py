@@ -62,19 +62,31 @@ class Whole:
 
 EXAMPLES = """Examples:
 
-  ringsmith simulate cofhee ntt --n 4096
-  ringsmith simulate bfv-client zero-encrypt --json
-  ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
-  ringsmith simulate heaws scale-lift
-  ringsmith simulate heaws multiply --allow-insecure
-  ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
-  ringsmith simulate coxhe-zcu102-p8 zero-encrypt
-  ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
-  ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
-  ringsmith simulate coxhe-zcu102-p8 relinearize-rescale --n 8192 --primes 3 --on model
-  ringsmith simulate cofhee tensor --set controller=riscv
-  ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
-  ringsmith simulate zynq-pn3 encrypt                (8-point accelerators: ntt, intt, encrypt)
+ringsmith simulate cofhee ntt --n 4096
+
+ringsmith simulate bfv-client zero-encrypt --json
+
+ringsmith simulate tiny tensor --set butterflies=4 --trace tensor.pftrace
+
+ringsmith simulate heaws scale-lift
+
+ringsmith simulate heaws multiply --allow-insecure
+
+ringsmith simulate heaws-x6 multiply --batch 24 --allow-insecure --on model
+
+ringsmith simulate coxhe-zcu102-p8 zero-encrypt
+
+ringsmith simulate coxhe-zcu102-p8 rotate --n 8192 --primes 3
+
+ringsmith simulate coxhe-zcu102-p8 key-switch --n 8192 --primes 3 --batch 8 --on model
+
+ringsmith simulate coxhe-zcu102-p8 relinearize-rescale --n 8192 --primes 3 --on model
+
+ringsmith simulate cofhee tensor --set controller=riscv
+
+ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
+
+ringsmith simulate zynq-pn3 encrypt (8-point accelerators: ntt, intt, encrypt)
 
 OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
 delta-m-decrypt (BFV) or decrypt (CKKS), key-switch; what zero-encrypt gives are values where the preset's scheme is

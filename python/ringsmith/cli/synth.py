@@ -22,13 +22,17 @@ from ringsmith.report.terminal import plain_console
 NOT_AVAILABLE = "not available: no open place and route for this family"
 EXAMPLES = """Examples:
 
-  ringsmith synth bfv-client                             UltraScale+ resources by module
-  ringsmith synth zynq-pn3 --family ecp5 --place         ... and the clock after place and route
-  ringsmith synth butterfly --set word_bits=60           a part alone
-  ringsmith synth cofhee --board vu9p-f1 --json          used, available, percent
-  ringsmith synth tiny --liberty cells.lib               standard-cell area
-  ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
-                                                         180 nm cells: area, clock, energy of an operation; scaled
+ringsmith synth bfv-client: UltraScale+ resources by module
+
+ringsmith synth zynq-pn3 --family ecp5 --place: the same, and the clock after place and route
+
+ringsmith synth butterfly --set word_bits=60: a part alone
+
+ringsmith synth cofhee --board vu9p-f1 --json: used, available, percent
+
+ringsmith synth tiny --liberty cells.lib: standard-cell area
+
+ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
 """
 
 

@@ -43,6 +43,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "URAM"}
 FITTED = ("lut", "ff")
+#: Synthesis family of the training points; on another the fit is wrong by up to a half.
+FITTED_FAMILY = "xcup"
 KNOBS = (
     "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moves", "wide_port",
     "cores",

@@ -337,14 +337,30 @@ def _integration(preset: Preset) -> dict[str, str]:
     """Clocks, reset and pins of a preset's host, in words and as constraints."""
     period = 1000 / preset.clock_mhz[-1]
     if preset.host == "axi4":
-        host = AXI4
+        host = {key: Template(text).substitute(port_bits=_port_bits(preset)) for key, text in AXI4.items()}
     else:
         sck = 1000 / preset.serial_mhz
         host = {
-            key: Template(text).substitute(sck_ns=f"{sck:.3f}", sck_delay_ns=f"{0.3 * sck / 2:.3f}")
+            key: Template(text).substitute(sck_ns=f"{sck:.3f}", sck_delay_ns=f"{0.3 * sck / 2:.3f}", **_uart(preset))
             for key, text in SERIAL.items()
         }
     return {"period_ns": f"{period:.3f}", "io_delay_ns": f"{0.3 * period:.3f}", **host}
+
+
+def _port_bits(preset: Preset) -> int:
+    """Data bits of the AXI4 master, as beat_bits of rs_core_pkg has them: a power of two, at most 1,024."""
+    copies = preset.lanes if preset.wide_port else 1
+    return min(1024, 1 << (copies * preset.butterflies * preset.word_bytes * 8 - 1).bit_length())
+
+
+def _uart(preset: Preset) -> dict[str, str]:
+    """Rate of the UART at the fastest clock."""
+    clock = preset.clock_mhz[-1]
+    return {
+        "uart_divisor": str(UART_DIVISOR),
+        "uart_baud": f"{clock * 1e6 / UART_DIVISOR:,.0f}",
+        "clock_mhz": f"{clock:g}",
+    }
 
 
 _FUSESOC_MODEL = """// SPDX-License-Identifier: Apache-2.0

@@ -8,7 +8,7 @@ AXI4 = {
     "reset_notes": "- Reset the bus behind `m_axi` together with this design, or let it come to rest before.",
     "pin_notes": """\
 - `s_axil_*`: AXI4-Lite slave, 32 bits, the registers of core c at c * 4096 and following; `m_axi_*`:
-  AXI4 master, INCR bursts of whole beats, one ID.
+  AXI4 master, $port_bits data bits, INCR bursts of whole beats, one ID.
 - `irq_o`: level, in the clock's domain. `ev_*_o`, `cycles_o`: events for a timeline; may stay open.""",
     "inputs": "s_axil_*_i m_axi_*_i",
     "outputs": "s_axil_*_o m_axi_*_o",
@@ -25,7 +25,9 @@ SERIAL = {
     "pin_notes": """\
 - `spi_sck_i`, `spi_mosi_i`, `spi_miso_o`: SPI mode 0. `spi_csn_i`: asynchronous reset of the SPI clock's shift
   registers, and synchronised to `clk_i`.
-- `uart_rx_i`: asynchronous, synchronised inside; `uart_tx_o`: from a register.
+- `uart_rx_i`: asynchronous, synchronised inside; `uart_tx_o`: from a register. 8 data bits, no parity, one
+  stop bit; a bit takes UartDivisor cycles of `clk_i`, here $uart_divisor: $uart_baud baud at $clock_mhz MHz. Set the
+  parameter for another rate.
 - `byte_in_*`, `byte_out_*`: valid and ready in the clock's domain. `irq_o`: level. `ev_*_o`, `cycles_o` may stay
   open.""",
     "inputs": "byte_in_valid_i byte_in_data_i byte_out_ready_i",

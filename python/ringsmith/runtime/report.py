@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from numpy.typing import NDArray
@@ -79,6 +80,22 @@ class Report:
             **({"rounds": [dict(one) for one in self.rounds]} if self.rounds else {}),
             **self.engine_facts,
         }
+
+    def _repr_html_(self) -> str:
+        """Return the report as a table for notebooks: verdict, sizes in bytes, times in ms."""
+        verdict = "correct" if self.correct else "WRONG"
+        params = self.params
+        scheme, security = params.scheme.upper(), params.security.bits
+        rows = {
+            "result": f"{verdict}, largest error {self.max_abs_error:.3g}, tolerance {self.tolerance:.3g}",
+            "engine": self.engine,
+            "parameters": f"{scheme}, n = {params.n}, {security:.0f} bits of security",
+            "operations": ", ".join(f"{count} {name}" for name, count in self.operations.items()),
+            **{f"{name}, ms": f"{ms:,.1f}" for name, ms in self.time_ms.items()},
+            **{f"{name}, bytes": f"{size:,}" for name, size in self.bytes.items()},
+        }
+        body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(self.title)}</caption>{body}</table>"
 
     def _functions(self) -> dict[str, Any]:
         if not self.approximated:

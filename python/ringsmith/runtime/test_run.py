@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import ringsmith as rs
 from ringsmith.compiler.lowering.test_lowering import random_kernel
 from ringsmith.compiler.params import noise
+from ringsmith.runtime.box import box
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.runner import sample_inputs
 
@@ -315,3 +317,20 @@ def test_replaced_keys_are_refused() -> None:
         program.server(replace(keys, rotations=keys.rotations[1:]))
     with pytest.raises(rs.KeyMismatchError, match="another program"):
         program.server(replace(keys, label=small(tolerance=1e-5).compile().label(Role.EVALUATION_KEYS, keys.label.key)))
+
+
+def test_a_report_is_a_table_in_a_notebook_and_its_box_has_no_word_twice() -> None:
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-3, name="<b>")
+    def squares(x: rs.Tensor) -> rs.Tensor:
+        return x * x
+
+    report = rs.run(squares, {"x": np.linspace(-1, 1, 8)})
+    html = report._repr_html_()
+    assert html.startswith("<table>")
+    assert html.endswith("</table>")
+    assert "<td>correct, largest error" in html
+    assert "<b>" not in html
+    drawn = box(report.program)
+    assert "chosen for this kernel" not in drawn
+    assert re.search(r"chosen +for this kernel", drawn)
+    assert "fails with a probability below 2^-" in drawn

@@ -185,7 +185,10 @@ def _within_limit(requirements: Requirements, found: Choice, limit: int) -> Choi
         if bits is not None:
             return Choice(shorter, found.circuit, bits, ())
     wanted = params.security.wanted
-    return Rejected(params.n, f"n = {params.n} would need {params.split} bits, {wanted} bits of security allow {limit}")
+    return Rejected(
+        params.n,
+        f"n = {params.n}: primes of {params.split} bits are needed there, {wanted} bits of security allow {limit}",
+    )
 
 
 def _shorter_special(params: ParameterSet, bits: int) -> tuple[int, ...]:

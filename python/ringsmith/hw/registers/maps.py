@@ -108,7 +108,9 @@ def html(directory: Path, stem: str = HOST) -> None:
     """Write the browsable HTML documentation of a map into a directory."""
     with tempfile.TemporaryDirectory() as scratch:
         _read(stem, Path(scratch), "html", last="html/index.html")
-        shutil.copytree(Path(scratch) / "html", directory, dirs_exist_ok=True)
+        # Its launchers start browsers with their file security switched off.
+        launchers = shutil.ignore_patterns("*.bat", ".launcher_data", "launcher-*")
+        shutil.copytree(Path(scratch) / "html", directory, dirs_exist_ok=True, ignore=launchers)
 
 
 def _products(stem: str) -> Path:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ringsmith.errors import KernelError
-from ringsmith.frontend import numpy_series
+from ringsmith.frontend import numpy_series, stacked_product
 from ringsmith.frontend.refusals import REMEDIES, Refusing, numbers_of, remedy_for
 from ringsmith.frontend.remedies import of_ufunc
 from ringsmith.frontend.tensor import (
@@ -261,12 +261,12 @@ def _known_but_first(compute: Compute) -> Compute:
 
 def _dot(a: Any, b: Any) -> Tensor:
     x, y = together((a, b), here())
-    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else matmul(x, y)
+    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else stacked_product.dot(x, y)
 
 
 def _inner(a: Any, b: Any) -> Tensor:
     x, y = together((a, b), here())
-    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else matmul(x, y.T)
+    return elementwise(Op.MULTIPLY, x, y) if not (x.ndim and y.ndim) else stacked_product.inner(x, y)
 
 
 def _outer(a: Any, b: Any) -> Tensor:

@@ -198,11 +198,11 @@ class Tensor(Refusing):
         return self.copy() if exponent == 1 else Tensor(nodes.power(self.node, int(exponent), where))
 
     def __matmul__(self, other: Operand) -> Tensor:
-        """Multiply matrices or vectors (at most two axes each)."""
+        """Multiply matrices, vectors or stacks of matrices."""
         return matmul(self, other)
 
     def __rmatmul__(self, other: Operand) -> Tensor:
-        """Multiply matrices or vectors."""
+        """Multiply matrices, vectors or stacks of matrices."""
         return matmul(other, self)
 
     def __iadd__(self, other: Operand) -> Tensor:
@@ -366,11 +366,13 @@ def elementwise(op: Op, left: Operand, right: Operand) -> Tensor:
 
 
 def matmul(left: Operand, right: Operand) -> Tensor:
-    """Multiply matrices or vectors."""
+    """Multiply matrices, vectors or stacks of matrices."""
     if kind := kind_of((left, right)):
         return cast(Tensor, kind.computed(Op.MATMUL, left, right))
     where = here()
     a, b = together((left, right), where)
+    if max(a.ndim, b.ndim) > 2:
+        return cast(Tensor, NUMPY["stacked"](a, b))
     return Tensor(nodes.matmul(a.node, b.node, where))
 
 

@@ -7,6 +7,7 @@ import linecache
 import sys
 import sysconfig
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
@@ -46,6 +47,7 @@ class Location:
         return f"    {text.strip()}\n    {' ' * start}{'^' * width}"
 
 
+@lru_cache(maxsize=1024)
 def _is_library(file: str) -> bool:
     """Tell whether a frame is ours, numpy's or the standard library's; our own tests count as users."""
     if file.startswith(_PACKAGE):

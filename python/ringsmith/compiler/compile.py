@@ -15,6 +15,7 @@ from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.few_keys import with_few_keys
+from ringsmith.compiler.lowering.gather import gathered
 from ringsmith.compiler.lowering.lower import LayoutSearch, Results
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, noise, primes
@@ -57,7 +58,7 @@ def layouts_of(
     """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
     are results of other kernels."""
     traced = promised(kernel, shapes, check_one_round(trace(kernel, shapes)))
-    graph = absorbed(balanced(traced))
+    graph = absorbed(gathered(balanced(traced)))
     return LayoutSearch(graph, real_arguments(kernel.arguments), results)
 
 

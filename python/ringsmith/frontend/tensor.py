@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -383,12 +384,20 @@ def viewed(tensor: Tensor, select: Callable[[Any], Any]) -> Any:
     """
     where = here()
     try:
-        picked = select(np.arange(tensor.size).reshape(tensor.shape))
+        picked = select(_elements(tensor.shape))
     except (IndexError, ValueError, TypeError, OverflowError) as error:
         raise KernelError(f"cannot select from shape {tensor.shape}: {error}", where) from None
     if isinstance(picked, list | tuple):
         return type(picked)(_picked(tensor, part, where) for part in picked)
     return _picked(tensor, picked, where)
+
+
+@lru_cache(maxsize=16)
+def _elements(shape: Shape) -> Any:
+    """Return each element's number under a shape, read-only: loops over a tensor's elements share it."""
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _picked(tensor: Tensor, picked: Any, where: Location) -> Tensor:

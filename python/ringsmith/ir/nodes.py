@@ -106,7 +106,7 @@ def join(parts: Sequence[Node], picked: NDArray[np.intp], where: Location) -> No
 
 def _pick(parts: Sequence[Reals], picked: NDArray[np.intp]) -> Reals:
     """Return elements of arrays laid end to end."""
-    flat = np.concatenate([part.reshape(-1) for part in parts])
+    flat = parts[0].reshape(-1) if len(parts) == 1 else np.concatenate([part.reshape(-1) for part in parts])
     return np.asarray(flat[picked], dtype=flat.dtype)
 
 

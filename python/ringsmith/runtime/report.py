@@ -95,7 +95,7 @@ class Report:
             **{f"{name}, bytes": f"{size:,}" for name, size in self.bytes.items()},
         }
         body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows.items())
-        return f"<table><caption>{escape(self.title)}</caption>{body}</table>"
+        return f"<table><caption>{escape(self.title or self.kernel)}</caption>{body}</table>"
 
     def _functions(self) -> dict[str, Any]:
         if not self.approximated:

@@ -23,6 +23,7 @@ pub use ranges::Ranges;
 
 use crate::Error;
 use crate::expression::{Numbers, Operation as Plain};
+use crate::handed::Received;
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
 use crate::program::{Argument, Program, Range, Strength};
@@ -178,6 +179,15 @@ impl Program {
         }
         let bound = circuit.walked(&self.estimator(), strength, assume, measured);
         bound.map_err(|failure| self.at(failure.step, failure.message))
+    }
+
+    /// What a program that takes a result of this one may take for known of each output.
+    ///
+    /// # Errors
+    /// [`Error::Step`] where there is no estimate.
+    pub fn results(&self) -> Result<Vec<Received>, Error> {
+        self.circuit()
+            .results(&self.estimator(), self.guarantee.bits)
     }
 }
 

@@ -17,6 +17,8 @@ ringsmith show score.rsp
 
 ringsmith show score.rsp --listing
 
+ringsmith show second.rsp --made-by first.rsp
+
 ringsmith show keys.rsk --json
 """
 
@@ -29,10 +31,14 @@ def register(app: typer.Typer) -> None:
 def show(
     file: Annotated[Path, typer.Argument(help="a program, key, ciphertext, message or parameter file")],
     listing: Annotated[bool, typer.Option("--listing", help="every operation of a program, one a line")] = False,
+    made_by: Annotated[
+        list[Path] | None,
+        typer.Option("--made-by", help="a program whose result this one takes: compare what this one says of it"),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Say what a file is: kind, parameters, sizes, counts. Secret keys are named, never shown."""
-    facts, text = describe(file, listing=listing)
+    facts, text = describe(file, listing=listing, producers=made_by or ())
     if json:
         print_json(facts)
     else:

@@ -18,6 +18,7 @@ from ringsmith.frontend.definition import GUARANTEES
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS
 from ringsmith.location import Location
 from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.trust import taken_on_trust
 
 # Columns of text inside the frame.
 _WIDTH = 96
@@ -145,6 +146,7 @@ def why(program: ProgramData) -> list[str]:
     reasons += [
         f"takes {name}, the result of {own[0]}, whose guarantee is part of this one" for name, own in made.items()
     ]
+    reasons += [f"on trust: {line}" for line in taken_on_trust(program)]
     if program.signature.measured:
         reasons.append(f"{program.signature.measured}; beyond them a result may be wrong")
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]

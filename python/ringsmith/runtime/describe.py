@@ -3,31 +3,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ringsmith import _native
-from ringsmith.errors import FormatError
+from ringsmith.errors import FormatError, InputError
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.messages import opened
 from ringsmith.runtime.objects import object_bytes
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.rounds import Rounds
+from ringsmith.runtime.trust import check_producer, taken_on_trust
 
 Facts = dict[str, Any]
 
 
-def describe(path: Path, *, listing: bool = False) -> tuple[Facts, str]:
+def describe(path: Path, *, listing: bool = False, producers: Sequence[Path] = ()) -> tuple[Facts, str]:
     """Return the facts about a file, and a program's listing if it is asked for.
 
-    Parameters that are not secure are shown all the same: nothing is computed with them.
+    Parameters that are not secure are shown all the same: nothing is computed with them. What a program says of the
+    results that it takes is compared with the `producers`, the files of programs that made them.
+
+    Raises:
+        InputError: the file is no such program, or what it says is false.
     """
     data = object_bytes(path)
     envelope = _native.object_kind(data)
     kind = envelope["kind"]
     if kind == "program":
         program = Program.from_bytes(data, allow_insecure=True)
+        for producer in producers:
+            check_producer(program, Program.from_bytes(object_bytes(producer), allow_insecure=True))
         return facts(program), program.native.listing() if listing else ""
+    if producers:
+        raise InputError(f"{path}: a {kind}; --made-by goes with a program")
     if kind == "message":
         return _message(data), ""
     return {"kind": kind, **_parameters(envelope), "bytes": envelope["bytes"]}, ""
@@ -73,6 +83,7 @@ def facts(program: Program) -> Facts:
         "operations": program.counts,
         "rotation_keys": program.rotation_keys,
         "guarantee": f"{promised['strength']}: {guarantee}, failing below 2^-{promised['failure_bits']}",
+        "taken_on_trust": taken_on_trust(program),
         "publishable": promised["publish"],
         "bytes": len(native.to_bytes()),
     }

@@ -65,7 +65,7 @@ pub fn received(exact: bool, noise: Noise) -> PyResult<Received> {
 }
 
 /// The numbers of a noise.
-fn noise_of(received: Received) -> Noise {
+pub fn noise_of(received: Received) -> Noise {
     match received {
         Received::Reals {
             log2_error,

@@ -281,6 +281,39 @@ impl Program {
         }))
     }
 
+    /// What is taken on trust of an argument that another program made, for each of its ciphertexts: output, level,
+    /// scale, noise. The noise as of `results`.
+    fn handed(&self, name: &str) -> Vec<(u32, u32, f64, circuit::Noise)> {
+        let named = self.inner.arguments.iter().find(|own| own.name == name);
+        let given = named.and_then(|own| own.producer.as_ref());
+        let known = |own: &::program::Handed| {
+            (
+                own.output,
+                own.level,
+                own.scale,
+                circuit::noise_of(own.noise),
+            )
+        };
+        given.map_or_else(Vec::new, |own| own.ciphertexts.iter().map(known).collect())
+    }
+
+    /// What a program that takes a result of this one may know of each output's noise: in CKKS log2 of its error, its
+    /// magnitude with the author's promises and without those that leave out slots; in BFV log2 of its variance,
+    /// factors of the secret, 0.
+    fn results(&self, py: Python<'_>) -> PyResult<Vec<circuit::Noise>> {
+        let found = py.work(|| self.inner.results())?;
+        Ok(found.into_iter().map(circuit::noise_of).collect())
+    }
+
+    /// Bounds on values that the author promised and nothing checks, in the order of the steps: place, bound.
+    fn promises(&self) -> Vec<(String, f64)> {
+        let promised = |step: &Step| match step.operation {
+            Operation::Within(_, promise) => Some((self.inner.place(step), promise.bound)),
+            _ => None,
+        };
+        self.inner.steps.iter().filter_map(promised).collect()
+    }
+
     /// Steps by name.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut counts = std::collections::BTreeMap::new();

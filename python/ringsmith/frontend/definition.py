@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -175,7 +176,13 @@ def declared_arguments(made: KernelDefinition, arguments: Mapping[str, Argument]
             )
     for name in arguments:
         if name not in parameters:
-            raise KernelError(f"{name!r} is neither an option nor a parameter of {made.function.__name__}", made.where)
+            known = [*made.__dataclass_fields__, "precision", "mode", *parameters]
+            near = difflib.get_close_matches(name, known, 1)
+            raise KernelError(
+                f"{name!r} is neither an option nor a parameter of {made.function.__name__}"
+                + (f"; is {near[0]} meant?" if near else ""),
+                made.where,
+            )
     if not any(isinstance(argument, Encrypted) for argument in arguments.values()):
         raise KernelError("at least one argument must be rs.Encrypted", made.where)
     if not made.manual and any(callable(argument.packing) for argument in arguments.values()):

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import promises, tensor
 from ringsmith.frontend.clear_slots import slots_held, turned
 from ringsmith.frontend.complex_tensor import ComplexTensor
@@ -17,6 +18,7 @@ from ringsmith.frontend.partwise import Partwise
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.numbers import integers, narrowed
+from ringsmith.location import here
 
 
 def _clear(x: Any) -> NDArray[Any]:
@@ -80,11 +82,40 @@ def _whole(x: Any, coefficients: Sequence[float]) -> list[int] | None:
         return None
 
 
-def within(x: Any, bound: float) -> Any:
-    """Promise |x| <= bound, where the analysis of ranges would have to assume more; changes no value.
+def within(x: Any, bound: float | None = None, *, low: float | None = None, high: float | None = None) -> Any:
+    """Promise |x| <= bound, or low <= x <= high, where the analysis of ranges would have to assume more; changes no
+    value.
 
     On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
     """
+    if low is None and high is None and bound is not None:
+        return _within(x, bound)
+    if bound is not None or not (_end(low) and _end(high) and low < high):  # type: ignore[operator]
+        raise KernelError(
+            f"within: bound={bound!r}, low={low!r}, high={high!r}; a positive bound, or finite low < high", here()
+        )
+    middle, reach = _middle(low, high)
+    if isinstance(x, Refusing):
+        return _within(x - middle, reach) + middle
+    shifted = np.asarray(x) - middle
+    kept = promises.kept(shifted, reach)
+    return x if kept is shifted else kept + middle
+
+
+def _end(value: Any) -> bool:
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
+def _middle(low: Any, high: Any) -> tuple[Any, Any]:
+    """Return middle and reach of a range; whole numbers keep whole ones, the range then at most one wider."""
+    if all(isinstance(end, int | np.integer) for end in (low, high)):
+        middle = (int(low) + int(high)) // 2
+        return middle, int(high) - middle
+    return (low + high) / 2, (high - low) / 2
+
+
+def _within(x: Any, bound: float) -> Any:
     if isinstance(x, Tensor):
         return tensor.within(x, bound)
     return x.within(bound) if isinstance(x, Refusing) else promises.kept(x, bound)

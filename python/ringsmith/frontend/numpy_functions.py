@@ -177,6 +177,11 @@ def _append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
 
 
 def _where(condition: Any, x: Any, y: Any) -> Tensor:
+    if isinstance(condition, Refusing):
+        raise KernelError(
+            "numpy.where: the condition must be known while tracing; with c in {0, 1}, write c * x + (1 - c) * y",
+            here(),
+        )
     _known(condition=condition)
     return joined((x, y), lambda numbered: np.where(condition, *numbered))
 

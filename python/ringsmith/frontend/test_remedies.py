@@ -153,3 +153,41 @@ def test_other_kinds_hear_of_what_they_have() -> None:
     mean = rs.kernel(scheme="bfv", x=rs.Encrypted(4, bound=1))(lambda x: x.mean() > 1)
     with pytest.raises(rs.KernelError, match="use the sum, and divide after decryption"):
         mean.compile()
+
+
+def test_an_unknown_option_is_told_what_is_near() -> None:
+    made: Any = rs.kernel
+    with pytest.raises(rs.KernelError, match=r"'tolerence' is neither .*; is tolerance meant"):
+        made(x=rs.Encrypted(4, bound=1), tolerence=1e-3)(lambda x: x + 1)
+
+
+def test_complex_data_hear_of_their_declaration() -> None:
+    z = np.array([1j, 1])
+    with pytest.raises(rs.InputError, match=r"rs.Encrypted\(..., complex=True\)"):
+        rs.kernel(x=rs.Encrypted(2, bound=1))(lambda x: x + 1)(z)
+    taken = rs.kernel(x=rs.Encrypted(2, bound=1, complex=True), tolerance=1e-3)(lambda x: x + 1)
+    np.testing.assert_allclose(taken(z), z + 1, atol=1e-3)
+
+
+def test_an_encrypted_condition_is_a_factor() -> None:
+    c, x, y = np.array([0, 1]), np.array([3, 4]), np.array([5, 6])
+    declared = {name: rs.Encrypted(2, low=0, high=9) for name in "cxy"}
+    chosen = rs.kernel(scheme="bfv", c=declared["c"], x=declared["x"], y=declared["y"])
+    with pytest.raises(rs.KernelError, match=r"write c \* x \+ \(1 - c\) \* y"):
+        chosen(lambda c, x, y: np.where(c, x, y)).compile()
+    assert chosen(lambda c, x, y: c * x + (1 - c) * y)(c, x, y).tolist() == np.where(c, x, y).tolist()
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_a_promise_takes_both_ends(scheme: str) -> None:
+    def kernel(low: Any, high: Any) -> rs.Kernel:
+        made = rs.kernel(scheme=scheme, x=rs.Encrypted(3, bound=10), tolerance=1e-3)
+        return made(lambda x: rs.within(x * x, low=low, high=high) * 3)
+
+    np.testing.assert_allclose(kernel(4, 25)([2, 3, -5]), [12, 27, 75], atol=1e-3)
+    assert kernel(4, 25).clear([2, 3, -5]).tolist() == [12, 27, 75]
+    with pytest.raises(rs.KernelError, match="promise"):
+        kernel(4, 25).clear([2, 3, 7])
+    for low, high in ((4, None), (5, 4), (np.nan, 4), ("a", 4)):
+        with pytest.raises(rs.KernelError, match="a positive bound, or finite low < high"):
+            kernel(low, high).compile()

@@ -45,13 +45,19 @@ def _refuse_subclasses(value: Any, name: str) -> None:
         raise InputError(f"{name}: a {type(value).__name__} has operators of its own; use np.asarray(a) first")
 
 
+def _for_complex(array: Array) -> str:
+    if array.dtype.kind != "c":
+        return ""
+    return "; CKKS takes complex ones where they are declared: rs.Encrypted(..., complex=True)"
+
+
 def reals(value: Any, name: str) -> Array:
     """Return finite reals as float64."""
     array = as_array(value, name)
     if array.dtype == object and all(isinstance(item, int | float | np.number) for item in array.flat):
         array = _float64(array, name)
     if array.dtype.kind not in "bifu":
-        raise InputError(f"{name}: {array.dtype} values; real numbers are needed")
+        raise InputError(f"{name}: {array.dtype} values; real numbers are needed{_for_complex(array)}")
     array = np.asarray(array, dtype=np.float64, order="C")
     _refuse_infinite(array, name)
     return array
@@ -84,7 +90,7 @@ def integers(value: Any, name: str) -> Array:
     if array.dtype == object:
         return narrowed(_each_whole(array, name))
     if array.dtype.kind not in "biu":
-        raise InputError(f"{name}: {array.dtype} values; real numbers are needed")
+        raise InputError(f"{name}: {array.dtype} values; real numbers are needed{_for_complex(array)}")
     return narrowed(array.astype(object)) if array.dtype == np.uint64 else np.asarray(array, dtype=np.int64, order="C")
 
 

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! Params ──> Client::new(seed) ──> public_key, encrypt_secret, encrypt_public, decrypt
-//! modulus <- ntt, stream (seeds, samplers), wire (envelope, packing), rules <- params <- ciphertext, scaling <- client, slots
+//! modulus <- ntt, rules, stream (seeds, samplers), wire (envelope, packing) <- params <- ciphertext, scaling
+//!         <- client, slots
 //! ```
 //!
 //! Here are ring degrees up to 8192, primes of 32 to 60 bits, ternary secrets and binomial errors of η = 21, messages

@@ -21,7 +21,7 @@ def default_cache() -> Path:
 def cache(kind: str) -> Path:
     """Directory of one kind of cached build results, created on demand (`RINGSMITH_CACHE`, else `default_cache`)."""
     base = os.environ.get("RINGSMITH_CACHE")
-    path = (Path(base) if base else default_cache()) / kind
+    path = (Path(base).absolute() if base else default_cache()) / kind  # builds run in folders of their own
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

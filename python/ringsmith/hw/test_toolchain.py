@@ -12,6 +12,7 @@ import pytest
 from ringsmith.errors import ToolError
 from ringsmith.hw import sources, toolchain
 from ringsmith.hw import verilator as build
+from ringsmith.hw.paths import cache
 from ringsmith.hw.process import run
 
 pytestmark = pytest.mark.hw
@@ -102,3 +103,10 @@ def test_children_die_when_the_parent_is_terminated(tmp_path: Path) -> None:
 def test_an_unknown_command_is_an_error() -> None:
     with pytest.raises(ToolError, match="cannot start /nonexistent/tool"):
         run(["/nonexistent/tool"])
+
+
+def test_a_relative_cache_is_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds run in folders of their own: a path that is relative there would be another one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RINGSMITH_CACHE", "kept")
+    assert cache("verilator") == tmp_path / "kept" / "verilator"

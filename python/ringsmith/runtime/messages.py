@@ -119,7 +119,8 @@ class Encryptions(Message):
     @classmethod
     def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Encryptions:
         """Return a message to send."""
-        return cls(label, tuple(parts), checksums(parts))
+        ciphertexts = _objects(parts)
+        return cls(label, ciphertexts, checksums(ciphertexts))
 
     def parts(self) -> tuple[bytes, ...]:
         """Return the ciphertexts."""
@@ -208,7 +209,18 @@ class Keys(Message):
         return len(self.relinearization) + len(self.galois) + len(self.public)
 
 
-def _counted(parts: Sequence[bytes], count: int, what: str) -> Sequence[bytes]:
-    if len(parts) != count:
-        raise FormatError(f"{len(parts)} objects; a {what} has {count}")
-    return parts
+def _counted(parts: Sequence[bytes], count: int, what: str) -> tuple[bytes, ...]:
+    objects = _objects(parts)
+    if len(objects) != count:
+        raise FormatError(f"{len(objects)} objects; a {what} has {count}")
+    return objects
+
+
+def _objects(parts: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return the objects of a message; FormatError for anything but a list or tuple of bytes."""
+    if not isinstance(parts, list | tuple):
+        raise FormatError(f"the objects of a message come as a list of bytes, not as {type(parts).__name__}")
+    odd = [type(part).__name__ for part in parts if not isinstance(part, bytes)]
+    if odd:
+        raise FormatError(f"{odd[0]} among the objects of a message; each has to be bytes")
+    return tuple(parts)

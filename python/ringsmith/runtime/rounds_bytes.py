@@ -149,7 +149,7 @@ def _argument(entry: Any) -> tuple[tuple[int, ...], bool, float, float]:
 
 def _shape(extents: Any) -> tuple[int, ...]:
     shape = tuple(extents)
-    if not all(isinstance(extent, int) and 1 <= extent < 1 << 32 for extent in shape):
+    if not all(type(extent) is int and 1 <= extent < 1 << 32 for extent in shape):  # JSON's true is an int too
         _refuse("a shape that is none")
     return shape
 

@@ -15,9 +15,10 @@ import pytest
 
 import ringsmith as rs
 from ringsmith import _native
+from ringsmith.errors import FormatError
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.identity import Role, checksums
-from ringsmith.runtime.messages import Encryptions
+from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.server import Server
 
@@ -368,3 +369,10 @@ def test_everything_survives_pickling(party: Party) -> None:
     result = server.evaluate(copy[Role.ARGUMENTS])
     np.testing.assert_allclose(client.decrypt(result), (A - B) * A + np.roll(A - B, 1), atol=1e-2)
     assert checksums(result.ciphertexts) == result.checksums
+
+
+@pytest.mark.parametrize("parts", [None, 3, b"bytes", "text", ["text"], [b"one", None], [[b"one"]], [bytearray(9)], {}])
+@pytest.mark.parametrize("kind", [Encryptions, PublicKey, Keys])
+def test_objects_that_are_no_bytes_are_refused(party: Party, kind: Any, parts: Any) -> None:
+    with pytest.raises(FormatError, match="bytes"):
+        kind.of_parts(party.client.evaluation_keys.label, parts)

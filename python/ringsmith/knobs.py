@@ -41,6 +41,7 @@ CORE_CFG = {
     "RnsConversions": (32, 2),
     "RnsEntries": (32, 16),
     "Moves": (32, 0),
+    "AddrWidth": (32, 40),
     "WidePort": (1, 0),
     "EnStream": (1, 0),
     "EnPointwise": (1, 0),
@@ -79,6 +80,7 @@ class Knobs:
     rns_entries: int
     moves: int
     host: str
+    address_bits: int = 40
     wide_port: bool
     stream: bool
     pointwise_unit: bool
@@ -130,6 +132,7 @@ class Knobs:
             "rns_entries": self.rns_entries,
             "moves": self.moves,
             "host": HOST[self.host],
+            "address_bits": self.address_bits,
             "wide_port": int(self.wide_port),
             "stream": int(self.stream),
             "pointwise_unit": int(self.pointwise_unit),
@@ -159,6 +162,7 @@ class Knobs:
             "RnsConversions": max(self.rns_conversions, 2),
             "RnsEntries": max(self.rns_entries, 16),
             "Moves": numbers["moves"],
+            "AddrWidth": numbers["address_bits"],
             "WidePort": numbers["wide_port"],
             "EnStream": numbers["stream"],
             "EnPointwise": numbers["pointwise_unit"],
@@ -210,6 +214,8 @@ class Knobs:
             yield f"moves must be 0, 4, 8, 16 or 32, got {self.moves}"
         if self.host not in HOST:
             yield f"host must be axi4 or serial, got {self.host!r}"
+        if not (self.address_bits >= 32 and self.address_bits <= 64):
+            yield f"address_bits must be 32..64, got {self.address_bits}"
         if self.controller not in CONTROLLER:
             yield f"controller must be none or riscv, got {self.controller!r}"
         if not (self.controller_words >= 64 and self.controller_words <= 16384 and (1 << _ceil_log2(self.controller_words) == self.controller_words)):
@@ -234,6 +240,8 @@ class Knobs:
             yield f"word_bits must be at most 64 with moves between lanes (moves), got {self.word_bits}"
         if not (self.host == "axi4" or self.wide_port == 0):
             yield f"wide_port must be false on the serial host, which moves bytes (it needs host = axi4), got {self.wide_port}"
+        if not (self.host == "axi4" or self.address_bits == 40):
+            yield f"address_bits must be 40 on the serial host, which has no addresses (others need host = axi4), got {self.address_bits}"
         if not (self.stream == 0 or self.wide_port == 1):
             yield f"stream must be false without a wide port, which alone brings a word of every lane at a time, got {self.stream}"
         if not (self.host == "axi4" or self.cores == 1):

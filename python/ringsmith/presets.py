@@ -136,11 +136,12 @@ def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset
     top = values.pop("top", SYSTEM)
     if top not in (SYSTEM, NTT8):
         raise ParameterError(f"preset {name}: top must be {SYSTEM} or {NTT8}, got {shown(top)}")
+    kind: type[AnyPreset] = Ntt8Preset if top == NTT8 else Preset
+    values = {**_defaults(kind), **values}
     for key, value in (overrides or {}).items():
         if key not in values:
             raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
         values[key] = parse_setting(key, value) if isinstance(value, str) else value
-    kind: type[AnyPreset] = Ntt8Preset if top == NTT8 else Preset
     preset = build(kind, f"preset {name}", values)
     checked_name("a preset", preset.name)
     # The first alone: what comes later may not even be computable.
@@ -158,6 +159,12 @@ def parse_overrides(settings: list[str]) -> dict[str, str]:
             raise ParameterError(f"--set {setting!r} is not key=value, for example --set butterflies=2")
         pairs[key.strip()] = value.strip()
     return pairs
+
+
+def _defaults(kind: type[AnyPreset]) -> dict[str, Any]:
+    """Values of the keys that a preset may leave out."""
+    fields = dataclasses.fields(kind)
+    return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
 
 
 def read_preset(name: str) -> dict[str, Any]:

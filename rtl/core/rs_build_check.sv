@@ -50,43 +50,46 @@ module rs_build_check
   if (!((Cfg.Moves == 0) || (Cfg.Moves == 4) || (Cfg.Moves == 8) || (Cfg.Moves == 16) || (Cfg.Moves == 32))) begin : gen_check_13_moves
     $error("%m: Moves (moves) must be 0, 4, 8, 16 or 32");
   end
-  if (!((Cfg.Controller == 0) || (Cfg.Controller == 1))) begin : gen_check_14_controller
+  if (!((Cfg.AddrWidth >= 32) && (Cfg.AddrWidth <= 64))) begin : gen_check_14_address_bits
+    $error("%m: AddrWidth (address_bits) must be 32..64");
+  end
+  if (!((Cfg.Controller == 0) || (Cfg.Controller == 1))) begin : gen_check_15_controller
     $error("%m: Controller (controller) must be none or riscv");
   end
-  if (!((Cfg.ControllerWords >= 64) && (Cfg.ControllerWords <= 16384) && ((1 << $clog2(Cfg.ControllerWords)) == Cfg.ControllerWords))) begin : gen_check_15_controller_words
+  if (!((Cfg.ControllerWords >= 64) && (Cfg.ControllerWords <= 16384) && ((1 << $clog2(Cfg.ControllerWords)) == Cfg.ControllerWords))) begin : gen_check_16_controller_words
     $error("%m: ControllerWords (controller_words) must be a power of two from 64 to 16384");
   end
-  if (!((Cfg.Cores >= 1) && (Cfg.Cores <= 8))) begin : gen_check_16_cores
+  if (!((Cfg.Cores >= 1) && (Cfg.Cores <= 8))) begin : gen_check_17_cores
     $error("%m: Cores (cores) must be 1..8");
   end
-  if (!((Cfg.FifoDepth >= 2) && (Cfg.FifoDepth <= 1024) && ((1 << $clog2(Cfg.FifoDepth)) == Cfg.FifoDepth))) begin : gen_check_17_fifo_depth
+  if (!((Cfg.FifoDepth >= 2) && (Cfg.FifoDepth <= 1024) && ((1 << $clog2(Cfg.FifoDepth)) == Cfg.FifoDepth))) begin : gen_check_18_fifo_depth
     $error("%m: FifoDepth (fifo_depth) must be a power of two from 2 to 1024");
   end
-  if (!((1 << Cfg.NMaxLog2) >= (4 * Cfg.P))) begin : gen_check_18_n_max
+  if (!((1 << Cfg.NMaxLog2) >= (4 * Cfg.P))) begin : gen_check_19_n_max
     $error("%m: NMaxLog2 is log2(n_max): n_max must be at least 4 * butterflies = %0d", (4 * Cfg.P));
   end
-  if (!((Cfg.MulKind == 0) || (($clog2((1 << Cfg.NMaxLog2)) + 3) <= Cfg.W))) begin : gen_check_19_word_bits
+  if (!((Cfg.MulKind == 0) || (($clog2((1 << Cfg.NMaxLog2)) + 3) <= Cfg.W))) begin : gen_check_20_word_bits
     $error("%m: W (word_bits) must be at least %0d with reduction = montgomery at n_max = %0d", ($clog2((1 << Cfg.NMaxLog2)) + 3), (1 << Cfg.NMaxLog2));
   end
-  if (!((Cfg.MontSteps == 0) || ((Cfg.MulKind == 1) && (Cfg.MulStyle == 1)))) begin : gen_check_20_montgomery_steps
+  if (!((Cfg.MontSteps == 0) || ((Cfg.MulKind == 1) && (Cfg.MulStyle == 1)))) begin : gen_check_21_montgomery_steps
     $error("%m: MontSteps (montgomery_steps) must be dsp unless reduction = montgomery and multiplier = dsp26x17");
   end
-  if (!((Cfg.RnsRate == 0) || (Cfg.W <= 64))) begin : gen_check_21_word_bits
+  if (!((Cfg.RnsRate == 0) || (Cfg.W <= 64))) begin : gen_check_22_word_bits
     $error("%m: W (word_bits) must be at most 64 with base conversion (rns_rate)");
   end
-  if (!((Cfg.RnsRate == 0) || (Cfg.Lanes <= 8))) begin : gen_check_22_lanes
+  if (!((Cfg.RnsRate == 0) || (Cfg.Lanes <= 8))) begin : gen_check_23_lanes
     $error("%m: Lanes (lanes) must be at most 8 with base conversion (rns_rate)");
   end
-  if (!((Cfg.Moves == 0) || (Cfg.W <= 64))) begin : gen_check_23_word_bits
+  if (!((Cfg.Moves == 0) || (Cfg.W <= 64))) begin : gen_check_24_word_bits
     $error("%m: W (word_bits) must be at most 64 with moves between lanes (moves)");
   end
-  if (!((Cfg.SinglePort % 4) == 0)) begin : gen_check_24_single_port_mask
+  if (!((Cfg.SinglePort % 4) == 0)) begin : gen_check_25_single_port_mask
     $error("%m: SinglePort (single_port_mask) must be 0 in its two lowest bits, which are the work slots");
   end
-  if (!((Cfg.Slots >= 3) && (Cfg.Slots <= 32))) begin : gen_check_25_slots
+  if (!((Cfg.Slots >= 3) && (Cfg.Slots <= 32))) begin : gen_check_26_slots
     $error("%m: Slots (slots) must be 3..32");
   end
-  if (!((Cfg.TwTables == 1) || (Cfg.TwTables == Cfg.Moduli))) begin : gen_check_26_twiddle_tables
+  if (!((Cfg.TwTables == 1) || (Cfg.TwTables == Cfg.Moduli))) begin : gen_check_27_twiddle_tables
     $error("%m: TwTables (twiddle_tables) must be 1 or moduli_slots");
   end
 

@@ -24,6 +24,8 @@ package rs_build_pkg;
   localparam int unsigned RnsEntriesMost = 128;
   localparam int unsigned MovesLeast = 0;
   localparam int unsigned MovesMost = 32;
+  localparam int unsigned AddrWidthLeast = 32;
+  localparam int unsigned AddrWidthMost = 64;
   localparam int unsigned ControllerWordsLeast = 64;
   localparam int unsigned ControllerWordsMost = 16384;
   localparam int unsigned CoresLeast = 1;
@@ -111,6 +113,8 @@ package rs_build_pkg;
     // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0
     // without it.
     int unsigned Moves;
+    // Bits of an address on the AXI4 data port; host buffers end within them. Nothing on the serial host.
+    int unsigned AddrWidth;
     // A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
     bit WidePort;
     // A product can take an operand from the data port as it comes, without a slot for it.
@@ -153,6 +157,7 @@ package rs_build_pkg;
     RnsConversions: 2,
     RnsEntries: 16,
     Moves: 0,
+    AddrWidth: 40,
     WidePort: 1'b0,
     EnStream: 1'b0,
     EnPointwise: 1'b0,

@@ -44,6 +44,8 @@ module rs_core
   input  logic [            159:0]       cfg_data_i,
   // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P
   // rows of a word of every lane, lane 0 lowest.
+  // dma_room_i: strides of host buffers that the addresses hold.
+  input  logic [             26:0]       dma_room_i,
   output logic                           dma_req_valid_o,
   input  logic                           dma_req_ready_i,
   output logic                           dma_req_store_o,
@@ -152,6 +154,19 @@ module rs_core
     end
   end
 
+  // Whether the host buffer of the command at the head ends beyond the addresses. As sums: a product would take a DSP.
+  function automatic logic [26:0] strides_to_end(logic [19:0] number);
+    localparam int unsigned Stretches = stretches(Cfg);
+    strides_to_end = '0;
+    for (int i = 0; i < 6; i++) begin
+      if (Stretches[i]) strides_to_end += (27'(number) + 27'd1) << i;
+    end
+  endfunction
+  logic beyond_q;
+  always_ff @(posedge clk_i) begin
+    beyond_q <= strides_to_end(queue_pop ? decoded.m.buf_idx : head_q.m.buf_idx) > dma_room_i;
+  end
+
   // Issue.
   logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
   logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
@@ -173,6 +188,7 @@ module rs_core
       // What loads into the stream holds the memory unit until it is read.
       else if (streaming_q && (head_q.memory || head_q.sync || (head_q.c.stream && head_q.c.log2_n != stream_log2_n_q)))
         head_error = ErrCombination;
+      else if (beyond_q && (head_q.m.load || head_q.m.store)) head_error = ErrAddress;
     end
   end
 

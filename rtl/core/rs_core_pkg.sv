@@ -91,6 +91,22 @@ package rs_core_pkg;
     return bits > 512 ? 1024 : 1 << $clog2(bits);
   endfunction
 
+  // Stretches of a host buffer, whose sizes are powers of two (see rs_axi_dma), and log2 of the bytes of a stride.
+  function automatic int unsigned stretches(rs_build_pkg::core_cfg_t cfg);
+    return cfg.WidePort ? row_beats(cfg) : cfg.Lanes;
+  endfunction
+  function automatic int unsigned stride_log2(rs_build_pkg::core_cfg_t cfg);
+    int unsigned beat_bytes = beat_bits(row_bytes(cfg) * 8) / 8;
+    return cfg.NMaxLog2 + (cfg.WidePort ? $clog2(beat_bytes) - $clog2(cfg.P) : $clog2(coeff_bytes(cfg.W, 1'b0)));
+  endfunction
+  function automatic int unsigned row_bytes(rs_build_pkg::core_cfg_t cfg);
+    return (cfg.WidePort ? cfg.Lanes : 1) * cfg.P * coeff_bytes(cfg.W, cfg.WidePort);
+  endfunction
+  function automatic int unsigned row_beats(rs_build_pkg::core_cfg_t cfg);
+    int unsigned beat_bytes = beat_bits(row_bytes(cfg) * 8) / 8;
+    return (row_bytes(cfg) + beat_bytes - 1) / beat_bytes;
+  endfunction
+
   // Bits of the address of a word of P coefficients in a slot.
   function automatic int unsigned word_addr_bits(rs_build_pkg::core_cfg_t cfg);
     return cfg.NMaxLog2 - $clog2(cfg.P);

@@ -21,7 +21,9 @@ package rs_error_pkg;
     // bus error
     ErrBus = 4'd7,
     // command queue overflow
-    ErrOverflow = 4'd8
+    ErrOverflow = 4'd8,
+    // host buffer ends beyond the addresses of the data port
+    ErrAddress = 4'd9
   } error_e;
 
 endpackage

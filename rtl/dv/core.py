@@ -86,6 +86,7 @@ class Core(DataPort):
         for name, value in DATA_PORT_AT_REST.items():
             getattr(dut, name).value = value
         dut.clear_i.value, dut.cmd_valid_i.value, dut.cfg_we_i.value, dut.rst_ni.value = 0, 0, 0, 0
+        dut.dma_room_i.value = (1 << 27) - 1
         cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
         for _ in range(4):
             await FallingEdge(dut.clk_i)

@@ -88,6 +88,7 @@ module rs_prove_irq (
     .stall_hazard_i  ('0),
     .stall_unit_i    ('0),
     .dma_base_o      (),
+    .dma_room_o      (),
     .port_busy_i,
     .port_read_i     (1'b0),
     .port_write_i    (1'b0),

@@ -72,6 +72,8 @@ module rs_host_ctrl
   input  logic [ 63:0] stall_unit_i,
   // Data port.
   output logic [ 63:0] dma_base_o,
+  // Strides of host buffers (see rs_axi_dma) from the base to the end of the addresses; all ones: as many or more.
+  output logic [ 26:0] dma_room_o,
   input  logic         port_busy_i,
   input  logic         port_read_i,
   input  logic         port_write_i,
@@ -84,13 +86,14 @@ module rs_host_ctrl
 
   localparam logic [31:0] Magic = 32'h5253_4350;
   localparam logic [15:0] VersionMajor = 16'd1;
-  localparam logic [7:0] VersionMinor = 8'd2;
+  localparam logic [7:0] VersionMinor = 8'd3;
   localparam logic [31:0] AllSlots = (Cfg.Slots >= 32) ? '1 : 32'((64'd1 << Cfg.Slots) - 64'd1);
   localparam logic [63:0] NoPmul = Cfg.EnPmul ? '0 : 64'd1 << rs_isa_pkg::OpPmul;
   localparam logic [63:0] MaskMoves = 64'd1 << rs_isa_pkg::OpAuto | 64'd1 << rs_isa_pkg::OpDecomp;
   localparam logic [63:0] NoRns = Cfg.RnsRate != 0 ? '0 : rs_isa_pkg::MaskRns & ~MaskMoves;
   localparam logic [63:0] NoMoves = Cfg.Moves != 0 ? '0 : MaskMoves;
   localparam logic [63:0] Features = rs_isa_pkg::MaskImplemented & ~NoPmul & ~NoRns & ~NoMoves;
+  localparam logic [63:0] AddressMask = 64'((65'd1 << Cfg.AddrWidth) - 65'd1);
   localparam int unsigned Counters = 10;
   // Memory words that cross the data port at a time.
   localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1;
@@ -166,7 +169,22 @@ module rs_host_ctrl
   assign cfg_sel_o   = hw_out.table_address.kind.value;
   assign cfg_lane_o  = hw_out.table_address.lane.value;
   assign cfg_idx_o   = hw_out.table_address.index.value;
-  assign dma_base_o  = {hw_out.dma_base_hi.value.value, hw_out.dma_base_lo.value.value, 12'd0};
+  assign dma_base_o  = AddressMask & {hw_out.dma_base_hi.value.value, hw_out.dma_base_lo.value.value, 12'd0};
+  // What is written to bits that no address has is gone in the cycle after, before an answer to a read can show it.
+  assign hw_in.dma_base_hi.value.next = hw_out.dma_base_hi.value.value & AddressMask[63:32];
+  assign hw_in.dma_base_hi.value.we = (hw_out.dma_base_hi.value.value & ~AddressMask[63:32]) != '0;
+
+  if (Serial) begin : gen_no_addresses
+    assign dma_room_o = '1;
+  end else begin : gen_room
+    localparam int unsigned StrideLog2 = rs_core_pkg::stride_log2(Cfg);
+    logic [64:0] strides;
+    assign strides = ((65'd1 << Cfg.AddrWidth) - 65'(dma_base_o)) >> StrideLog2;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) dma_room_o <= '1;
+      else dma_room_o <= strides[64:27] != '0 ? '1 : strides[26:0];
+    end
+  end
 
   for (genvar i = 0; i < 5; i++) begin : gen_table_data
     assign cfg_data_o[i*32+:32] = hw_out.table_data[i].value.value;
@@ -248,6 +266,8 @@ module rs_host_ctrl
   assign hw_in.base_conversion.conversions.next = Cfg.RnsRate != 0 ? 6'(Cfg.RnsConversions) : '0;
   assign hw_in.base_conversion.entries.next = Cfg.RnsRate != 0 ? 8'(Cfg.RnsEntries) : '0;
   assign hw_in.base_conversion.moves.next = 6'(Cfg.Moves);
+
+  assign hw_in.host_port.address_bits.next = 7'(Cfg.AddrWidth);
 
   assign hw_in.status.idle.next = idle;
   assign hw_in.status.failed.next = error_i;

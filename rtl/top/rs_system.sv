@@ -82,6 +82,7 @@ module rs_system
 );
 
   logic clear, busy, error, sync;
+  logic [26:0] dma_room;
   logic cmd_valid, cmd_ready, cfg_we;
   logic [63:0] cmd, error_cmd;
   logic [ 10:0] cmd_level;
@@ -220,6 +221,7 @@ module rs_system
     .stall_hazard_i(stall_hazard),
     .stall_unit_i(stall_unit),
     .dma_base_o,
+    .dma_room_o(dma_room),
     .port_busy_i,
     .port_read_i(ld_valid_i && ld_ready_o),
     .port_write_i(st_valid_o && st_ready_i),
@@ -247,6 +249,7 @@ module rs_system
     .cfg_lane_i(cfg_lane),
     .cfg_idx_i(cfg_idx),
     .cfg_data_i(cfg_data),
+    .dma_room_i(dma_room),
     .dma_req_valid_o,
     .dma_req_ready_i,
     .dma_req_store_o,

@@ -61,6 +61,8 @@ module rs_top_axi #(
   parameter int unsigned ControllerWords = 1024,
   // Cores behind the two buses, 1 to 8.
   parameter int unsigned Cores = 1,
+  // Bits of an address on the data port, 32 to 64.
+  parameter int unsigned AddrWidth = 40,
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // Hash of the sources and parameters of the build; 0 if unknown.
@@ -69,7 +71,6 @@ module rs_top_axi #(
   localparam int unsigned CoeffBytes = rs_core_pkg::coeff_bytes(W, WidePort),
   // Bits of a beat, which carries a memory word of the core or, with WidePort, one of each lane, or a part of it.
   localparam int unsigned DataWidth = rs_core_pkg::beat_bits((WidePort ? Lanes : 1) * P * CoeffBytes * 8),
-  localparam int unsigned AddrWidth = 40,
   localparam int unsigned RegAddrBits = 12 + $clog2(Cores)
 ) (
   input  logic                               clk_i,
@@ -150,6 +151,7 @@ module rs_top_axi #(
     RnsConversions: RnsConversions,
     RnsEntries: RnsEntries,
     Moves: Moves,
+    AddrWidth: AddrWidth,
     WidePort: WidePort,
     EnStream: EnStream,
     EnPointwise: EnPointwise,
@@ -379,7 +381,7 @@ module rs_top_axi #(
 
   // Beats are counted by the data port.
   logic unused;
-  assign unused = ^{m_axi_rlast_i, core_st_last, dma_base[63:AddrWidth]};
+  assign unused = ^{m_axi_rlast_i, core_st_last, dma_base};
 
 `ifndef SYNTHESIS
   logic armed;

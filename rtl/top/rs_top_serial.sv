@@ -110,6 +110,7 @@ module rs_top_serial #(
     RnsConversions: RnsConversions,
     RnsEntries: RnsEntries,
     Moves: Moves,
+    AddrWidth: rs_build_pkg::SmallCore.AddrWidth,
     WidePort: 1'b0,
     EnStream: 1'b0,
     EnPointwise: EnPointwise,

@@ -28,7 +28,7 @@ class Memory:
     def __init__(self, dut) -> None:
         self.dut, self.data, self.random = dut, bytearray(MEMORY_BYTES), random.Random(5)
         self.beat = len(dut.m_axi_rdata_i) // 8
-        self.beats_read = 0
+        self.base, self.beats_read = BASE, 0
         cocotb.start_soon(self._reads())
         cocotb.start_soon(self._writes())
 
@@ -53,7 +53,7 @@ class Memory:
         ready.value = 1
         await FallingEdge(dut.clk_i)
         ready.value = 0
-        return where - BASE, beats
+        return where - self.base, beats
 
     async def _reads(self) -> None:
         dut = self.dut
@@ -176,6 +176,35 @@ async def check_bus_error(dut):
     await run_program(host, memory, 3)
 
 
+@cocotb.test()
+async def check_addresses(dut):
+    """Bits that no address has read 0; a host buffer that ends beyond the last address stops the program, untouched."""
+    host, memory = await started(dut)
+    bits = parameter("AddrWidth", 40)
+    assert await host.get("host_port") == bits == len(dut.m_axi_araddr_o)
+    for half in ("dma_base_hi", "dma_base_lo"):
+        await host.set(half, 0xFFFFFFFF)
+    assert await host.get("dma_base_hi") << 32 | await host.get("dma_base_lo") == (1 << bits) - 4096
+    memory.base = (1 << bits) - 4096
+    common = {"log2n": host.log2n}
+    fits = 4096 // host.start_of(1)
+    for beyond in (Insn("STORE", a=2, buf=fits, **common), Insn("LOAD", 3, buf=fits, **common)):
+        before = bytearray(memory.data)
+        read = memory.beats_read
+        await host.push(Insn("LOAD", 2, buf=0, **common), Insn("STORE", a=2, buf=fits - 1, **common), beyond)
+        while not await host.wait() & 2:
+            pass
+        assert (await host.get("error"), await host.get("error_index")) == (9, 2)
+        while not await host.get("status") & 1:
+            pass
+        host.lay(before, {fits - 1: [[0] * (1 << host.log2n)] * host.lanes})
+        assert memory.data == before
+        assert (memory.beats_read - read) * memory.beat == host.start_of(1)
+        await host.set("control", CLEAR)
+    await host.set("dma_base_hi", 1 << 12)
+    assert await host.get("dma_base_hi") == (1 << 12 if bits > 44 else 0)
+
+
 async def all_cores(host: AxiHost, bases: list[int]) -> list[AxiHost]:
     """Every core with moduli and the start of its host buffers set."""
     hosts = [host, *(AxiHost(host.dut, core) for core in range(1, parameter("Cores", 1)))]
@@ -233,13 +262,34 @@ async def check_cores(dut):
 
 
 SHAPES = [
-    {"W": 30, "P": 2, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4},
+    {
+        "W": 30,
+        "P": 2,
+        "Lanes": 2,
+        "NMaxLog2": 5,
+        "MulStyle": 0,
+        "EnPmul": 0,
+        "EnCyclic": 0,
+        "Slots": 4,
+        "AddrWidth": 64,
+    },
     {"W": 64, "P": 1, "Lanes": 1, "NMaxLog2": 4, "MulStyle": 1, "Slots": 5},
     # A beat of a word of every lane, and rows of two beats.
     {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4, "WidePort": 1},
     {"W": 64, "P": 8, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "Slots": 4, "WidePort": 1},
     # Several cores.
-    {"W": 30, "P": 2, "Lanes": 2, "NMaxLog2": 5, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 4, "Cores": 2},
+    {
+        "W": 30,
+        "P": 2,
+        "Lanes": 2,
+        "NMaxLog2": 5,
+        "MulStyle": 0,
+        "EnPmul": 0,
+        "EnCyclic": 0,
+        "Slots": 4,
+        "Cores": 2,
+        "AddrWidth": 33,
+    },
     {"W": 30, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "Slots": 4, "WidePort": 1, "Cores": 3},
 ]
 SLOW = [pytest.param(SHAPES[at], marks=pytest.mark.slow) for at in (1, 3, 5)]

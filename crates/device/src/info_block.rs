@@ -88,6 +88,7 @@ pub(crate) fn read_info(
         rns: Some(rns).filter(|unit| unit.rate != 0),
         moves: field(conversion, r::BASE_CONVERSION_MOVES),
         instructions,
+        address_bits: address_bits(&mut read, field(version, r::VERSION_MINOR))?,
     };
     let bytes = field(capacity, r::CAPACITY_WORD_BYTES) as usize;
     if bytes != info.word_bytes() {
@@ -97,6 +98,17 @@ pub(crate) fn read_info(
         )));
     }
     Ok(info)
+}
+
+/// Bits of an address on the data port; register maps before 1.3 do not tell them.
+fn address_bits(
+    read: &mut impl FnMut(u32) -> Result<u32, DeviceError>,
+    minor: u32,
+) -> Result<u32, DeviceError> {
+    if minor < 3 {
+        return Ok(40);
+    }
+    Ok(field(read(r::HOST_PORT)?, r::HOST_PORT_ADDRESS_BITS))
 }
 
 #[cfg(test)]
@@ -181,6 +193,22 @@ mod tests {
             32 | 2 << r::SHAPE_BUTTERFLIES.0 | 2 << r::SHAPE_LANES.0 | 1 << r::SHAPE_CORES.0;
         let wide = shape | 8 << r::SHAPE_LOG2_N_MAX.0 | 1 << r::SHAPE_WIDE_PORT.0;
         assert!(read_info(registers(r::SHAPE, wide)).unwrap().wide_port);
+    }
+
+    #[test]
+    fn the_width_of_addresses_is_told_from_map_1_3_on() {
+        let old = read_info(registers(r::HOST_PORT, 48)).unwrap();
+        assert_eq!(old.address_bits, 40);
+        let version = MAJOR << r::VERSION_MAJOR.0 | 3 | isa::ISA_VERSION << r::VERSION_ISA.0;
+        for (bits, legal) in [(48, true), (31, false), (65, false)] {
+            let mut told = registers(r::HOST_PORT, bits);
+            let info = read_info(|asked| match asked {
+                r::VERSION => Ok(version),
+                _ => told(asked),
+            });
+            let info = info.unwrap();
+            assert_eq!((info.address_bits, info.validate().is_ok()), (bits, legal));
+        }
     }
 
     #[test]

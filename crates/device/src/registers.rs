@@ -109,6 +109,11 @@ pub const BASE_CONVERSION_ENTRIES: (u32, u32) = (16, 8);
 /// Automorphisms, and as many digits, that it holds.
 pub const BASE_CONVERSION_MOVES: (u32, u32) = (24, 6);
 
+/// Host port.
+pub const HOST_PORT: u32 = 0x054;
+/// Bits of an address on the data port (AXI4); nothing on the serial host.
+pub const HOST_PORT_ADDRESS_BITS: (u32, u32) = (0, 7);
+
 /// Actions; each bit acts once when written as 1 and reads as 0.
 pub const CONTROL: u32 = 0x100;
 /// Forget the queue, the error, the counters and which slots were written; tables and memories are kept. Only while the
@@ -202,7 +207,8 @@ pub const DMA_BASE_LO: u32 = 0x160;
 /// Bits 31 to 12.
 pub const DMA_BASE_LO_VALUE: (u32, u32) = (12, 20);
 
-/// High half of the address of host buffer 0.
+/// High half of the address of host buffer 0; bits at and above HOST_PORT.address_bits read 0. Write both halves only
+/// while the core is idle.
 pub const DMA_BASE_HI: u32 = 0x164;
 
 /// Transfer that waits for the serial host.

@@ -40,6 +40,7 @@ pub(crate) fn build() -> BuildInfo {
             entries: 16,
         }),
         moves: 4,
+        address_bits: 40,
         instructions: implemented_mask(),
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     pub moves: i64,
     /// The host's side, an AXI4 data port with AXI4-Lite registers or UART and SPI.
     pub host: i64,
+    /// Bits of an address on the AXI4 data port; host buffers end within them. Nothing on the serial host.
+    pub address_bits: i64,
     /// A beat of the data port carries a word of every lane, and host buffers hold rows of all lanes.
     pub wide_port: i64,
     /// A product can take an operand from the data port as it comes, without a slot for it.
@@ -89,6 +91,7 @@ impl Facts {
         let rns_entries = i64::from(knob("rns_entries")?);
         let moves = i64::from(knob("moves")?);
         let host = i64::from(knob("host")?);
+        let address_bits = i64::from(knob("address_bits")?);
         let wide_port = i64::from(knob("wide_port")?);
         let stream = i64::from(knob("stream")?);
         let pointwise_unit = i64::from(knob("pointwise_unit")?);
@@ -115,6 +118,7 @@ impl Facts {
             rns_entries,
             moves,
             host,
+            address_bits,
             wide_port,
             stream,
             pointwise_unit,
@@ -174,6 +178,9 @@ impl Facts {
         if !((self.host == 0) || (self.host == 1)) {
             return Some(("host", self.host, "axi4 or serial".into()));
         }
+        if !((self.address_bits >= 32) && (self.address_bits <= 64)) {
+            return Some(("address_bits", self.address_bits, "32..64".into()));
+        }
         if !((self.controller == 0) || (self.controller == 1)) {
             return Some(("controller", self.controller, "none or riscv".into()));
         }
@@ -200,6 +207,9 @@ impl Facts {
         }
         if !((self.host == 0) || (self.wide_port == 0)) {
             return Some(("wide_port", self.wide_port, "false on the serial host, which moves bytes (it needs host = axi4)".into()));
+        }
+        if !((self.host == 0) || (self.address_bits == 40)) {
+            return Some(("address_bits", self.address_bits, "40 on the serial host, which has no addresses (others need host = axi4)".into()));
         }
         if !((self.stream == 0) || (self.wide_port == 1)) {
             return Some(("stream", self.stream, "false without a wide port, which alone brings a word of every lane at a time".into()));

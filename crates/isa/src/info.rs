@@ -125,6 +125,8 @@ pub struct BuildInfo {
     pub rns: Option<RnsUnit>,
     /// Automorphisms, and as many digits, that the unit for moves between words and lanes holds; 0 without it.
     pub moves: u32,
+    /// Bits of an address on the AXI4 data port, 32 to 64; nothing on the serial host.
+    pub address_bits: u32,
     /// Bit i: the instruction with opcode i is in the build, if its unit is.
     pub instructions: u64,
 }
@@ -287,6 +289,7 @@ impl BuildInfo {
             rns_conversions: rns[1].into(),
             rns_entries: rns[2].into(),
             moves: self.moves.into(),
+            address_bits: self.address_bits.into(),
             host: self.host as i64,
             wide_port: self.wide_port.into(),
             stream: self.stream.into(),
@@ -345,6 +348,7 @@ impl BuildInfo {
                 entries: number(facts.rns_entries),
             }),
             moves: number(facts.moves),
+            address_bits: number(facts.address_bits),
             instructions: implemented_mask() & !without,
         })
     }

@@ -33,6 +33,7 @@ fn tiny() -> BuildInfo {
             entries: 16,
         }),
         moves: 4,
+        address_bits: 40,
         instructions: implemented_mask(),
     }
 }
@@ -567,6 +568,7 @@ fn knobs<'a>(
         ("rns_conversions", 4),
         ("rns_entries", 16),
         ("moves", 4),
+        ("address_bits", 40),
         ("host", 0),
         ("cores", 1),
         ("fifo_depth", 16),

@@ -30,11 +30,14 @@ pub enum Cause {
     /// Command queue overflow.
     #[error("command queue overflow")]
     Overflow = 8,
+    /// Host buffer ends beyond the addresses of the data port.
+    #[error("host buffer ends beyond the addresses of the data port")]
+    Address = 9,
 }
 
 impl Cause {
     /// Every cause, by number.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Opcode,
         Self::Degree,
         Self::Slot,
@@ -43,5 +46,6 @@ impl Cause {
         Self::Unwritten,
         Self::Bus,
         Self::Overflow,
+        Self::Address,
     ];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functional semantics: the effect of each instruction on memory.
 
-use isa::{BuildInfo, Instruction, Op, STREAM_SLOT, TWIDDLE_SLOT};
+use isa::{BuildInfo, Host, Instruction, Op, STREAM_SLOT, TWIDDLE_SLOT};
 use zq::Word;
 
 use crate::cause::Cause;
@@ -54,6 +54,7 @@ pub fn execute(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
         Op::Load => load(memory, i),
         Op::Store => {
             let value = memory.read(i.src_a, n)?;
+            addressable(&memory.info, i)?;
             let target = memory
                 .host
                 .get_mut(&i.buf_idx)
@@ -198,7 +199,17 @@ fn split((low, high): (u128, u128), bits: u32, upper: bool) -> u128 {
     }
 }
 
+/// The host buffers begin at address 0 here; each ends within the addresses of the data port.
+fn addressable(info: &BuildInfo, i: &Instruction) -> Result<(), Fault> {
+    let end = (u128::from(i.buf_idx) + 1) * info.buffer_bytes() as u128;
+    if info.host == Host::Axi4 && end > 1 << info.address_bits {
+        return Err(Fault::new(Cause::Address));
+    }
+    Ok(())
+}
+
 fn load(memory: &mut Memory, i: &Instruction) -> Result<(), Fault> {
+    addressable(&memory.info, i)?;
     let source = memory.host.get(&i.buf_idx).ok_or(Fault::new(Cause::Bus))?;
     let value: Polynomial = source.iter().map(|lane| lane[..i.n()].to_vec()).collect();
     if i.dst == STREAM_SLOT {

@@ -34,6 +34,7 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         cyclic: true,
         rns: None,
         moves: 0,
+        address_bits: 40,
         instructions: implemented_mask(),
     }
 }
@@ -130,6 +131,26 @@ fn montgomery_products_lack_the_factor_that_tables_carry() {
 }
 
 #[test]
+fn a_buffer_beyond_the_addresses_stops_the_program() {
+    let mut memory = loaded(BuildInfo {
+        address_bits: 32,
+        ..build(14)
+    });
+    let bytes = memory.info.buffer_bytes() as u64;
+    memory.info.log2_n_max = 15;
+    let larger = memory.info.buffer_bytes() as u64;
+    let first = (1 << 32) / larger;
+    assert!(larger > bytes);
+    for (number, cause) in [(first - 1, Cause::Bus), (first, Cause::Address)] {
+        for text in ["load s2 n=16", "store s2 n=16"] {
+            let instruction = assemble(&format!("{text} buf={number}")).unwrap()[0];
+            let fault = execute(&mut memory, &instruction).unwrap_err();
+            assert_eq!(fault.cause, cause, "{text} buf={number}");
+        }
+    }
+}
+
+#[test]
 fn faults_are_those_of_the_error_register() {
     let mut memory = loaded(build(14));
     let cases = [
@@ -140,6 +161,7 @@ fn faults_are_those_of_the_error_register() {
         ("pmodadd s2, s3, s4 n=16 mod=1", Cause::Index),
         ("ntt s2, s3 n=16", Cause::Index),
         ("load s2 n=16 buf=9", Cause::Bus),
+        ("store s2 n=16 buf=1048575", Cause::Bus),
     ];
     for (text, cause) in cases {
         let instruction = assemble(text).unwrap()[0];

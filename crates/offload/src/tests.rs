@@ -51,6 +51,7 @@ pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         cyclic: true,
         rns: None,
         moves: 0,
+        address_bits: 40,
         instructions: implemented_mask(),
     }
 }

@@ -56,6 +56,8 @@ class Value:
     parameter: Held | None
     register: Held | None
     follows: ast.expr | None = None
+    # Of a knob that a preset may leave out; as Python writes it.
+    default: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,14 +159,23 @@ def _small(build: Build, entries: Mapping[str, Any], path: Path) -> dict[str, in
 
 def _value(name: str, entry: dict[str, Any], path: Path) -> Value:
     where = f"{path}: {name}"
-    unknown = entry.keys() - {"doc", "legal", "when", "parameter", "register", "is"}
+    unknown = entry.keys() - {"doc", "legal", "when", "parameter", "register", "is", "default"}
     if unknown or "doc" not in entry:
         raise FormatError(f"{where}: {f'unknown {sorted(unknown)[0]}' if unknown else 'no doc'}")
     when = expr.parse(entry["when"], where) if "when" in entry else None
     follows = expr.parse(entry["is"], where) if "is" in entry else None
     parameter, register = (_held(name, entry.get(key), where) for key in ("parameter", "register"))
     legal = _legal(name, entry["legal"], entry.get("when"), where) if "legal" in entry else None
-    return Value(name, entry["doc"], legal, when, parameter, register, follows)
+    return Value(
+        name,
+        entry["doc"],
+        legal,
+        when,
+        parameter,
+        register,
+        follows,
+        repr(entry["default"]) if "default" in entry else "",
+    )
 
 
 def _held(name: str, entry: str | dict[str, str] | None, where: str) -> Held | None:

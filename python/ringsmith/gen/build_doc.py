@@ -45,6 +45,7 @@ def render(build: Build, ntt8: Build) -> str:
 
 def _row(value: Value) -> str:
     legal = f"`{ast.unparse(value.follows)}`" if value.follows else _plain(value.legal.text) if value.legal else ""
+    legal += f"; {value.default} if left out" if value.default else ""
     cells = [f"`{value.name}`", value.doc, legal, _held(value, value.parameter), _held(value, value.register)]
     return f"| {' | '.join(cells)} |\n"
 

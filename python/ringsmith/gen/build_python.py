@@ -52,13 +52,17 @@ def _config(core: Build) -> str:
 
 
 def _class(name: str, doc: str, build: Build) -> str:
-    lines = [f"    {knob.name}: {knob.legal.type if knob.legal else 'int'}" for knob in build.knobs]
+    lines = [f"    {knob.name}: {knob.legal.type if knob.legal else 'int'}{_default(knob)}" for knob in build.knobs]
     for value in build.derived:
         assert value.follows is not None
         lines += ["", "    @property", f"    def {value.name}(self) -> int:", f'        """{value.doc}"""']
         lines += [f"        return {_python(build, value.follows)}"]
     lines += _numbers(build) + _parameters(build) + _broken(build)
     return CLASS.format(name=name, doc=doc) + "\n".join(lines) + "\n"
+
+
+def _default(knob: Value) -> str:
+    return f" = {knob.default}" if knob.default else ""
 
 
 def _chosen(knob: Value) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ringsmith import shipped
-from ringsmith.errors import FormatError
+from ringsmith.errors import FormatError, ParameterError
 from ringsmith.gen import REPO, build, expr, generated
 from ringsmith.presets import load_preset
 
@@ -71,6 +71,14 @@ def test_fields_of_the_info_block_hold_what_they_must() -> None:
             assert held < 1 << bits, f"{value.register.name} has {bits} bits, {value.name} goes up to {held}"
 
 
+def test_a_knob_with_a_default_may_be_left_out_and_set() -> None:
+    assert load_preset("tiny").address_bits == 40
+    assert load_preset("tiny", {"address_bits": "64"}).parameters()["AddrWidth"] == 64
+    for name, bits, words in (("tiny", "31", "must be 32..64"), ("cofhee", "64", "must be 40 on the serial host")):
+        with pytest.raises(ParameterError, match=words):
+            load_preset(name, {"address_bits": bits})
+
+
 def test_knobs_become_parameters() -> None:
     parameters = load_preset("heaws").parameters()
     assert parameters == {
@@ -78,6 +86,7 @@ def test_knobs_become_parameters() -> None:
         "EnCyclic": 0, "Moduli": 2, "Consts": 4, "RnsRate": 4, "RnsConversions": 16, "RnsEntries": 64, "Moves": 0,
         "WidePort": 1, "Cores": 1, "FifoDepth": 64, "Slots": 8, "SinglePort": 0, "TwTables": 2, "MontW": 13,
             "MontSteps": 1, "EnStream": 1, "EnPointwise": 0, "Controller": 0, "ControllerWords": 1024,
+        "AddrWidth": 40,
     }  # fmt: skip
     serial = load_preset("cofhee")
     assert (serial.slots, serial.single_port_mask, serial.parameters()["TwTables"]) == (6, 0b111000, 1)

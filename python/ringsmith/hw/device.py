@@ -40,7 +40,8 @@ def top_parameters(preset: AnyPreset, *, clock_mhz: float | None = None) -> dict
         return parameters
     parameters["ClockKhz"] = round((clock_mhz or preset.clock_mhz[-1]) * 1000)
     if preset.host == "serial":
-        del parameters["WidePort"], parameters["EnStream"], parameters["Cores"]  # of the AXI4 shell
+        for name in ("AddrWidth", "WidePort", "EnStream", "Cores"):  # of the AXI4 shell
+            del parameters[name]
         parameters |= {"SerialKhz": round(preset.serial_mhz * 1000), "UartDivisor": UART_DIVISOR}
     return parameters
 

@@ -297,13 +297,20 @@ def _names(preset: Preset, top: str, digest: str) -> dict[str, str]:
         "reduction_entry": "-R mod m, R = 2^(w ceil(W/w))" if montgomery else "bit length k of m",
         "base_note": "The serial host needs no base address."
         if serial
-        else "Write the address of host buffer 0 to DMA_BASE.",
+        else _BASE_NOTE.format(bits=preset.address_bits, bytes=preset.buffer_bytes),
         "transfer_note": _SERIAL_NOTE if serial else "",
         "slots": str(preset.slots),
         "build_flags": " ".join(BUILD_FLAGS),
         "lint_flags": " ".join(LINT_FLAGS),
         **_integration(preset),
     }
+
+
+_BASE_NOTE = """\
+Write the address of host buffer 0, a multiple of 4096, to DMA_BASE while the core is idle. Addresses have {bits} bits
+   (HOST_PORT.address_bits); higher bits of DMA_BASE read 0. Host buffer b takes {bytes} bytes from
+   DMA_BASE + b * {bytes} on; a LOAD or STORE of one that ends beyond 2^{bits} stops the core with
+   ERROR.cause 9 before it touches the bus."""
 
 
 def _port(preset: Preset) -> str:

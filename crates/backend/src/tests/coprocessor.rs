@@ -54,6 +54,7 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         cyclic: true,
         rns: None,
         moves: 0,
+        address_bits: 40,
         instructions: implemented_mask(),
     }
 }

@@ -13,6 +13,8 @@ from ringsmith.errors import KernelError
 from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, joined, matmul, viewed
 from ringsmith.location import here
 
+#: Sums up to each of more elements than this are made row by row.
+_MOST_AT_ONCE = 256
 #: Modes of numpy.pad that only repeat elements.
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
@@ -45,6 +47,8 @@ def _exact_variance(tensor: Tensor, count: int, axes: tuple[int, ...], total: An
 def cumulative_sum(a: Any, axis: Any = None) -> Tensor:
     """Return numpy.cumsum: a product with the matrix whose entries are 1 on and above the diagonal, one level."""
     tensor = as_tensor(a, here())
+    if axis is None and tensor.ndim > 1 and tensor.size > _MOST_AT_ONCE:
+        return _sums_by_rows(tensor)
     if axis is None:
         tensor, axis = tensor.reshape(-1), 0
     axis = operator.index(axis)
@@ -55,6 +59,18 @@ def cumulative_sum(a: Any, axis: Any = None) -> Tensor:
     moved = viewed(tensor, lambda elements: np.moveaxis(elements, axis, -1))
     sums = matmul(moved.reshape(-1, moved.shape[-1]), np.triu(np.ones((moved.shape[-1],) * 2, dtype=np.int64)))
     return sums.reshape(moved.shape)._viewed(lambda elements: np.moveaxis(elements, -1, axis)).copy()
+
+
+def _sums_by_rows(tensor: Tensor) -> Tensor:
+    """Return the sums up to each of all elements in order: inside its row, and of the rows before; two levels.
+
+    Its matrices are as large as the axes, not as their product.
+    """
+    table = tensor.reshape(-1, tensor.shape[-1])
+    rows, columns = table.shape
+    inside = matmul(table, np.triu(np.ones((columns, columns), dtype=np.int64)))
+    above = matmul(np.tril(np.ones((rows, rows), dtype=np.int64), -1), table)
+    return (inside + matmul(above, np.ones((columns, columns), dtype=np.int64))).reshape(-1).copy()
 
 
 def difference(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:

@@ -309,7 +309,7 @@ class Tensor(Refusing):
         return self._numpy(np.var, axis=axis, dtype=dtype, out=out, ddof=ddof, **more)
 
     def cumsum(self, axis: int | None = None, dtype: None = None, out: None = None) -> Tensor:
-        """Return the sums of the elements up to each as numpy.cumsum; one level."""
+        """Return the sums of the elements up to each as numpy.cumsum; one level, two for many."""
         return self._numpy(np.cumsum, axis=axis, dtype=dtype, out=out)
 
     def rotate(self, steps: int, axis: int = -1) -> Tensor:

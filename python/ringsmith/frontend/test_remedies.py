@@ -191,3 +191,12 @@ def test_a_promise_takes_both_ends(scheme: str) -> None:
     for low, high in ((4, None), (5, 4), (np.nan, 4), ("a", 4)):
         with pytest.raises(rs.KernelError, match="a positive bound, or finite low < high"):
             kernel(low, high).compile()
+
+
+@pytest.mark.parametrize("t", [2, 4, 17, 4097])
+def test_a_modulus_without_slots_names_those_that_have_them(t: int) -> None:
+    made = rs.kernel(scheme="bfv", plain_modulus=t, x=rs.Encrypted(2, low=0, high=1))(lambda x: x * x)
+    with pytest.raises(rs.ParameterError, match=r"slots.* such as 65537 .* or 786433 .* without plain_modulus"):
+        made.compile()
+    for fitting in (65537, 786433, None):
+        assert made.options(plain_modulus=fitting)([0, 1]).tolist() == [0, 1]

@@ -352,13 +352,21 @@ def _needs_special(requirements: Requirements, scheduled: schedule_ckks.Schedule
 
 # ------------------------------------------------------------------------------------------------ BFV
 
+#: 2n of the least degree there is.
+_LEAST_ORDER = 2048
+
 
 def _fit_bfv(requirements: Requirements, lower: Lower, n: int, limit: int) -> Choice | Rejected:
     """Find the least modulus whose noise bound leaves a margin."""
     t = requirements.plain_modulus or primes.plain_modulus(n, 2 * int(requirements.plain_bound) + 2)
     if t.bit_length() > primes.MAX_PLAIN_BITS:
         raise ParameterError(f"plain_modulus {t} has more than {primes.MAX_PLAIN_BITS} bits")
-    if t % (2 * n) != 1 or not _native.is_prime(t):
+    if t % _LEAST_ORDER != 1 or not _native.is_prime(t):
+        raise ParameterError(
+            f"plain_modulus={t}: values stand in slots, which need a prime 1 mod 2n, such as 65537 (n to 32768) "
+            "or 786433 (n to 131072); without plain_modulus kernels compute with integers"
+        )
+    if t % (2 * n) != 1:
         return Rejected(n, f"plain modulus {t} is no prime 1 mod {2 * n}, so n = {n} cannot pack values")
     if t.bit_length() + 10 > limit:
         return Rejected(n, f"n = {n} allows {limit} bits in all; the plaintext modulus alone has {t.bit_length()}")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ringsmith.errors import KernelError
-from ringsmith.frontend import numpy_series, stacked_product
+from ringsmith.frontend import numpy_algebra, numpy_series, stacked_product
 from ringsmith.frontend.refusals import REMEDIES, Refusing, numbers_of, remedy_for
 from ringsmith.frontend.remedies import of_ufunc
 from ringsmith.frontend.tensor import (
@@ -254,6 +254,12 @@ def _var(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
     return numpy_series.variance(tensor, _axes(tensor, axis), _sum, ddof, bool(keepdims))
 
 
+def _prod(a: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    _known(axis=axis, keepdims=keepdims)
+    tensor = as_tensor(a, here())
+    return numpy_algebra.product(tensor, _axes(tensor, axis), bool(keepdims))
+
+
 def _known_but_first(compute: Compute) -> Compute:
     """Return a function whose further arguments are known while tracing."""
 
@@ -336,6 +342,16 @@ FUNCTIONS: dict[Any, Supported] = {
     np.cumsum: Supported(_known_but_first(numpy_series.cumulative_sum), ("a", "axis")),
     np.diff: Supported(_known_but_first(numpy_series.difference), ("a", "n", "axis")),
     np.pad: Supported(_known_but_first(numpy_series.padded), ("array", "pad_width", "mode", "constant_values")),
+    np.prod: Supported(_prod, ("a", "axis", "keepdims")),
+    np.trace: Supported(_known_but_first(numpy_algebra.trace), ("a", "offset", "axis1", "axis2")),
+    np.tril: Supported(_known_but_first(numpy_algebra.triangle(np.tril)), ("m", "k")),
+    np.triu: Supported(_known_but_first(numpy_algebra.triangle(np.triu)), ("m", "k")),
+    np.average: Supported(_known_but_first(numpy_algebra.average), ("a", "axis", "weights", "keepdims")),
+    np.linalg.matrix_power: Supported(_known_but_first(numpy_algebra.matrix_power), ("a", "n")),
+    np.kron: Supported(numpy_algebra.kronecker, ("a", "b")),
+    np.convolve: Supported(numpy_algebra.convolve, ("a", "v", "mode")),
+    np.correlate: Supported(numpy_algebra.correlate, ("a", "v", "mode")),
+    np.einsum: Supported(numpy_algebra.einsum, ("operands",)),
     np.dot: Supported(_dot, ("a", "b")),
     np.inner: Supported(_inner, ("a", "b")),
     np.outer: Supported(_outer, ("a", "b")),

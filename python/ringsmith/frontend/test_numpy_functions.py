@@ -63,6 +63,8 @@ SAMPLES: dict[str, list[Any]] = {
     "source": [0, -1, (0, 1)],
     "start": [0, 1, 2],
     "subok": [False, True],
+    "returned": [False, True],
+    "weights": [None, np.array([1.0, 2.0, 3.0]), np.array([[1.0, 2.0, 5.0], [0.5, 0.25, 4.0]]), np.array([1.0, 3.0])],
     "where": [True, False, np.array([True, False, True]), np.array([[True], [False]]), [1, 0, 1]],
 }
 
@@ -165,7 +167,10 @@ def changing(function: Any, given: dict[str, Any]) -> set[str]:
 
 
 JOINS = (np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack)
-TWO = (np.append, np.dot, np.inner, np.outer, np.where, np.take_along_axis)
+TWO = (
+    np.append, np.dot, np.inner, np.outer, np.where, np.take_along_axis, np.kron, np.convolve, np.correlate, np.einsum,
+    np.linalg.matrix_power,
+)  # fmt: skip
 ONE = [function for function in FUNCTIONS if function not in (*JOINS, *TWO)]
 
 
@@ -205,7 +210,9 @@ def test_joins(function: Any) -> None:
     check(lambda x: function([x, np.ones(3), [4, 5, 6]]), [data((3,))], {}, set())
 
 
-@pytest.mark.parametrize("function", [np.dot, np.inner, np.outer, np.append], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [np.dot, np.inner, np.outer, np.append, np.kron, np.convolve, np.correlate], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("side", ["both", "left", "right"])
 def test_functions_of_two_arrays(function: Any, side: str) -> None:
     count = 0
@@ -220,6 +227,57 @@ def test_functions_of_two_arrays(function: Any, side: str) -> None:
             call, arrays = calls[side]
             count += check(call, arrays, given, changing(function, given))
     assert count
+
+
+SUBSCRIPTS: list[tuple[str, list[tuple[int, ...]]]] = [
+    ("ij,jk", [(2, 3), (3, 4)]),
+    ("ij->ji", [(2, 3)]),
+    ("ii", [(3, 3)]),
+    ("ii->i", [(3, 3)]),
+    ("ij,j->i", [(2, 3), (3,)]),
+    ("bij,bjk->bik", [(2, 2, 3), (2, 3, 2)]),
+    ("i,j->ij", [(2,), (3,)]),
+    ("i,i", [(3,), (3,)]),
+    ("ij,kj->ik", [(2, 3), (4, 3)]),
+    ("ij,jk,kl->il", [(2, 3), (3, 2), (2, 4)]),
+    ("ij,ij->ij", [(2, 3), (2, 3)]),
+    ("ijk->j", [(2, 3, 4)]),
+    ("i,ij,j", [(2,), (2, 3), (3,)]),
+    ("iij,jk->k", [(2, 2, 3), (3, 2)]),
+    ("ij , jk", [(1, 2), (2, 1)]),
+    (",i", [(), (3,)]),
+    ("ij,jk", [(2, 3), (4, 2)]),
+    ("ij", [(3,)]),
+    ("ij->k", [(2, 2)]),
+    ("ij->ii", [(2, 2)]),
+    ("i,j", [(2,)]),
+]
+
+
+@pytest.mark.parametrize(("subscripts", "shapes"), SUBSCRIPTS, ids=lambda value: value if type(value) is str else "")
+def test_einsum(subscripts: str, shapes: list[tuple[int, ...]]) -> None:
+    arrays = [data(shape, number) for number, shape in enumerate(shapes)]
+    compared = check(lambda *parts: np.einsum(subscripts, *parts), arrays, {}, set())
+    check(lambda x: np.einsum(subscripts, x, *arrays[1:]), arrays[:1], {}, set())
+    wanted = outcome(lambda: np.einsum(subscripts, *arrays))
+    assert compared is not isinstance(wanted, Exception)
+
+
+def test_einsum_takes_letters_alone() -> None:
+    x = tensor_of(data((2, 2)), "x")
+    for call in (lambda: np.einsum("...i->i", x), lambda: np.einsum(x, [0, 1], [1, 0])):
+        assert isinstance(outcome(call), KernelError)
+
+
+def test_powers_of_matrices() -> None:
+    for shape in ((2, 2), (3, 2, 2), (1, 1)):
+        for exponent in (1, 2, 3, 6):
+            assert check(lambda x, n=exponent: np.linalg.matrix_power(x, n), [data(shape)], {}, set())
+    refused: list[tuple[Any, str]] = [(0, "from 1 on"), (-1, "from 1 on"), (1.5, "int")]
+    for power, told in refused:
+        error = outcome(partial(np.linalg.matrix_power, tensor_of(data((2, 2)), "x"), power))
+        assert isinstance(error, KernelError)
+        assert told in str(error)
 
 
 def test_selections_by_known_arrays() -> None:

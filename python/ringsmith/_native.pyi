@@ -754,6 +754,7 @@ class Circuit:
         outputs: Sequence[int],
         plaintexts: Sequence[tuple[bool, int | None, float]],
         received: Sequence[tuple[float, float, float] | None] = ...,
+        uniform: Sequence[bool] = ...,
     ) -> Circuit: ...
     def transform(
         self,

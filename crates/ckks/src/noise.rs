@@ -112,6 +112,15 @@ impl Estimator {
         0.5 * (self.n() as f64 / 12.0 * tail).log2()
     }
 
+    /// log2 of what rounding can do to a slot of a plaintext whose slots all hold the same real number.
+    ///
+    /// Its polynomial is a constant, rounded by up to 1/2, plus the error δ of the slot transform: |δ(ζ)| ≤ E at every
+    /// root, hence ‖δ‖₂ ≤ E and Σ|δ_k| ≤ √n E. Rounding makes of a δ_k at most 2|δ_k|.
+    pub fn log2_uniform_rounding(&self, bound: f64, scale: f64) -> f64 {
+        let embedding = bound * scale * EMBEDDING_ERROR;
+        (0.5 + 2.0 * (self.n() as f64).sqrt() * embedding).log2()
+    }
+
     /// Any plaintext with slots of at most `bound` encoded at `level` and `scale`.
     pub fn encode(&self, bound: f64, level: usize, scale: f64) -> Estimate {
         self.encode_rounded(bound, level, scale, self.log2_worst_rounding())

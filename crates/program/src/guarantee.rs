@@ -121,16 +121,21 @@ impl Program {
             let known = operands.iter().all(|&a| constant[a as usize]);
             constant.push(known && !matches!(operation, Plain::Argument(_)));
         }
-        let facts = self.plaintexts.iter().map(|source| PlaintextFacts {
-            constant: constant[source.expression as usize],
-            integer: match &self.expressions[source.expression as usize].operation {
-                Plain::Constant(numbers) if self.parameters.has_slots() => {
-                    one_integer(numbers, &source.slots)
-                }
-                Plain::Constant(numbers) => one_term(numbers, &source.slots),
-                _ => None,
-            },
-            bound: source.bound,
+        let facts = self.plaintexts.iter().map(|source| {
+            let operation = &self.expressions[source.expression as usize].operation;
+            PlaintextFacts {
+                constant: constant[source.expression as usize],
+                integer: match operation {
+                    Plain::Constant(numbers) if self.parameters.has_slots() => {
+                        one_integer(numbers, &source.slots)
+                    }
+                    Plain::Constant(numbers) => one_term(numbers, &source.slots),
+                    _ => None,
+                },
+                uniform: self.parameters.plain_modulus().is_none()
+                    && is_uniform(operation, &source.slots),
+                bound: source.bound,
+            }
         });
         facts.collect()
     }
@@ -204,17 +209,33 @@ fn one_integer(numbers: &Numbers, map: &IndexMap) -> Option<i64> {
             (value.unsigned_abs() < LARGEST_FACTOR as u64).then_some(value)
         }
     };
-    let mut picked = map.runs().iter().flat_map(|run| {
-        // All positions of a run of step 0 take one element.
-        let distinct = if run.step == 0 || numbers.len() == 1 {
-            1
-        } else {
-            run.length
-        };
-        (0..distinct).map(|offset| run.element(offset).and_then(number))
-    });
+    let mut picked = picked(map).map(|at| at.and_then(number));
     let first = picked.next()??;
     picked.all(|value| value == Some(first)).then_some(first)
+}
+
+/// Whether a map picks the same real number at every position: one element, or constants that are equal.
+fn is_uniform(operation: &Plain, map: &IndexMap) -> bool {
+    let mut picked = picked(map);
+    let Some(first) = picked.next().flatten() else {
+        return false;
+    };
+    match operation {
+        Plain::Constant(Numbers::Reals(v)) => {
+            // A single value fills the shape.
+            let value = |at: u32| v.get(at as usize).or(v.first());
+            picked.all(|at| at.is_some_and(|at| value(at) == value(first)))
+        }
+        _ => picked.all(|at| at == Some(first)),
+    }
+}
+
+/// The elements that a map picks, `None` for zero; of a run that picks one element again and again only the first.
+fn picked(map: &IndexMap) -> impl Iterator<Item = Option<u32>> + '_ {
+    map.runs().iter().flat_map(|run| {
+        let distinct = if run.step == 0 { 1 } else { run.length };
+        (0..distinct).map(|offset| run.element(offset))
+    })
 }
 
 /// c of a polynomial c·X^i, which raises noise as the integer c does: X^i moves coefficients and changes signs.
@@ -272,5 +293,19 @@ mod tests {
         // A slot without an element is 0.
         let hole = IndexMap::new([Some(0), None, Some(0), Some(0)]).unwrap();
         assert_eq!(one_integer(&reals(&[3.0]), &hole), None);
+    }
+
+    #[test]
+    fn a_uniform_plaintext_holds_one_real_number_in_every_slot() {
+        let constant = |values: &[f64]| Plain::Constant(Numbers::Reals(values.to_vec()));
+        let map = |elements: &[u32]| IndexMap::new(elements.iter().map(|&e| Some(e))).unwrap();
+        assert!(is_uniform(&constant(&[0.1]), &map(&[0, 1, 2])));
+        assert!(is_uniform(&constant(&[0.1, 7.0, 0.1]), &map(&[0, 2, 0])));
+        assert!(!is_uniform(&constant(&[0.1, 7.0, 0.1]), &map(&[0, 1, 2])));
+        assert!(is_uniform(&Plain::Argument(0), &map(&[1, 1, 1])));
+        assert!(!is_uniform(&Plain::Argument(0), &map(&[1, 1, 2])));
+        let hole = IndexMap::new([Some(0), None]).unwrap();
+        assert!(!is_uniform(&constant(&[0.1]), &hole));
+        assert!(!is_uniform(&constant(&[0.1]), &IndexMap::default()));
     }
 }

@@ -84,6 +84,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "operations": program.counts,
         "rotations": list(program.native.rotations()),
         "swap_rows": program.native.required_keys()["swap_rows"],
+        "keys": {"sent": program.keys.nbytes(program.params), "memory": program.native.cost()["keys"]},
         "guarantees": guarantees(program),
         "why": why(program),
         "cost": [

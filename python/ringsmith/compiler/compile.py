@@ -14,7 +14,6 @@ from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
 from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.balance import balanced
-from ringsmith.compiler.lowering.few_keys import with_few_keys
 from ringsmith.compiler.lowering.gather import gathered
 from ringsmith.compiler.lowering.lower import LayoutSearch, Results
 from ringsmith.compiler.manual_range import largest_result
@@ -33,7 +32,7 @@ from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
-from ringsmith.ir.graph import content_hash
+from ringsmith.ir.graph import Graph, content_hash
 from ringsmith.ir.handed import Source
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
@@ -43,8 +42,6 @@ from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
 _LONG_CHAIN = 40
-#: How often parameters are chosen anew because keys exceed their limit: fewer keys may take a larger ring.
-_KEYS_TRIALS = 3
 
 
 def default_encryption(scheme: str) -> str:
@@ -76,22 +73,17 @@ def compile_kernel(
     requirements = replace(requirements_of(kernel, 0.0, encryption), keep=keep)
     layouts: tuple[LayoutNote, ...] = ()
     reading = Reading()
-    if kernel.params is not None:
-        choice, requirements, reading = _pinned(kernel, shapes, requirements, search, sources or {})
-    elif kernel.manual:
-        choice = _manual(kernel, shapes, requirements)
+    if kernel.manual:
+        choose_manual = _manual if kernel.params is None else _pinned_manual
+        choice = choose_manual(kernel, shapes, requirements)
     else:
         search = search or layouts_of(kernel, shapes)
-        requirements, reading = requirements_of(kernel, search.graph.output.bound, encryption), search.graph.reading
-        requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
-        choice, requirements = _within_keys_limit(kernel, requirements, search)
-        layouts = search.described(choice.params.geometry)
-    if kernel.scheme == "bfv" and not kernel.manual and not keep:
-        choice = _levelled(choice, requirements)
-    if kernel.params is None and not kernel.manual:
-        choice = choose.fewer_digits(choice, requirements)
-    if kernel.keys_limit is not None and not kernel.manual:
-        keys_limit.check(choice.circuit, choice.params, kernel.keys_limit)
+        reading = search.graph.reading
+        if kernel.params is None:
+            requirements = requirements_of(kernel, search.graph.output.bound, encryption)
+            requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
+        way = keys_limit.within(kernel.keys_limit, search, _settling(kernel, requirements, search, sources or {}))
+        choice, layouts = way.choice, way.search.described(way.choice.params.geometry)
     own = real_shapes(kernel.arguments, shapes)
     arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
     signature = Signature(
@@ -105,26 +97,25 @@ def compile_kernel(
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 
 
-def _within_keys_limit(
-    kernel: KernelDefinition, requirements: choose.Requirements, search: LayoutSearch
-) -> tuple[choose.Choice, choose.Requirements]:
-    """Choose parameters; once more, with rotations made of powers of two, while the keys exceed the kernel's limit."""
-    lower: choose.Lower = search
-    rejected: tuple[choose.Rejected, ...] = ()
-    for _ in range(_KEYS_TRIALS):
-        choice, found = choose.choose(requirements, lower, constants_are_ordinary)
-        choice = replace(choice, rejected=(*rejected, *choice.rejected))
-        if kernel.keys_limit is None or keys_limit.fits(choice.circuit, choice.params, kernel.keys_limit):
-            break
-        # With fewer digits, as they will be in the end, keys are shorter.
-        settled = choose.fewer_digits(choice, found)
-        most = keys_limit.most_rotations(settled.circuit, settled.params, kernel.keys_limit)
-        if len(settled.circuit.rotations()) <= most:
-            break
-        lower = keys_limit.fewer(search, most)
-        # With fewer keys there are more rotations, hence more noise: degrees that did not do are not tried again.
-        rejected, requirements = choice.rejected, replace(requirements, least_degree=choice.params.n)
-    return choice, found
+def _settling(
+    kernel: KernelDefinition, requirements: choose.Requirements, search: LayoutSearch, sources: Mapping[str, Source]
+) -> keys_limit.Settle:
+    """Return what chooses a set for a kernel lowered in some way, or checks the given one, and settles the levels and
+    digits for it."""
+
+    def settle(lower: choose.Lower, least_degree: int) -> tuple[choose.Choice, choose.Requirements]:
+        if kernel.params is not None:
+            choice, found = _pinned(kernel, lower, search.graph, requirements, sources)
+        else:
+            wishes = replace(requirements, least_degree=least_degree)
+            choice, found = choose.choose(wishes, lower, constants_are_ordinary)
+        if kernel.scheme == "bfv" and not requirements.keep:
+            choice = _levelled(choice, found)
+        if kernel.params is None:
+            choice = choose.fewer_digits(choice, found, kernel.keys_limit)
+        return choice, found
+
+    return settle
 
 
 def _check_ranges(kernel: KernelDefinition) -> None:
@@ -214,37 +205,32 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
 
 
 def _pinned(
-    kernel: KernelDefinition,
-    shapes: Shapes,
-    requirements: choose.Requirements,
-    search: LayoutSearch | None = None,
-    sources: Mapping[str, Source] | None = None,
-) -> tuple[choose.Choice, choose.Requirements, Reading]:
+    kernel: KernelDefinition, lower: choose.Lower, graph: Graph, requirements: choose.Requirements,
+    sources: Mapping[str, Source],
+) -> tuple[choose.Choice, choose.Requirements]:  # fmt: skip
     """Compile for a given set, for the worst plaintexts if it has room for them."""
-    if kernel.manual:
-        params = _checked(kernel, 0)
-        circuit = record(kernel, shapes, _chain_of(params))
-        if kernel.scheme == "bfv":
-            params = _checked(kernel, largest_result(circuit))
-        return *_settled(circuit, params, requirements), Reading()
-    search = search or layouts_of(kernel, shapes)
-    graph = search.graph
     params = _checked(kernel, graph.output.bound)
-    program = search(params.geometry)
+    program = lower(params.geometry)
     circuit = _scheduled(kernel, program, params, requirements)
-    if kernel.keys_limit is not None and not keys_limit.fits(circuit, params, kernel.keys_limit):
-        program = with_few_keys(program, keys_limit.most_rotations(circuit, params, kernel.keys_limit))
-        circuit = _scheduled(kernel, program, params, requirements)
     circuit = circuit.received(sources) if sources else circuit
     try:
-        return *_settled(circuit, params, requirements), graph.reading
+        return _settled(circuit, params, requirements)
     except KernelError:
         if kernel.scheme != "bfv" or requirements.keep:
             raise
     # A set whose digits are too long to relinearise still carries a last product.
     circuit = schedule_bfv.schedule(program, len(params.moduli) - 1, relinearize_results=False)
     circuit = circuit.received(sources) if sources else circuit
-    return *_settled(circuit, params, requirements), graph.reading
+    return _settled(circuit, params, requirements)
+
+
+def _pinned_manual(kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requirements) -> choose.Choice:
+    """Compile a manual kernel for a given set."""
+    params = _checked(kernel, 0)
+    circuit = record(kernel, shapes, _chain_of(params))
+    if kernel.scheme == "bfv":
+        params = _checked(kernel, largest_result(circuit))
+    return _settled(circuit, params, requirements)[0]
 
 
 def _settled(
@@ -315,7 +301,7 @@ def _manual(kernel: KernelDefinition, shapes: Shapes, requirements: choose.Requi
         )  # fmt: skip
         try:
             pinned = kernel.options(params=replace(request, plain_modulus=t))
-            choice, _, _ = _pinned(pinned, shapes, requirements)
+            choice = _pinned_manual(pinned, shapes, requirements)
         except ParameterError as error:
             rejected.append(choose.Rejected(n, f"n = {n}: {error}"))
             continue

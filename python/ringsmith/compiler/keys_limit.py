@@ -1,69 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of a program's evaluation keys, and programs that stay within a limit of them."""
+"""Programs whose evaluation keys stay within a limit of bytes: ways to compile a kernel, from the fastest to the one
+that takes fewest keys."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from ringsmith.compiler.lowering.few_keys import with_few_keys
-from ringsmith.compiler.params.sets import ParameterSet
-from ringsmith.errors import ParameterError
-from ringsmith.ir.circuit import Circuit
+from ringsmith.compiler.lowering.lower import LayoutSearch
+from ringsmith.compiler.params import choose
+from ringsmith.compiler.params.keys import Keys
+from ringsmith.errors import KernelError, ParameterError
+from ringsmith.ir.circuit import RELINEARIZATIONS
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Kind, SlotProgram
+from ringsmith.ir.slot_program import SlotProgram
 
 #: Rotations and lines of a program that an error names.
 _NAMED = 3
+#: How often as many rotation keys as a limit has room for are tried: fewer keys may take a larger ring.
+_TRIALS = 3
+_POWERS, _LAYOUTS = "rotations made of powers of two", "layouts of fewer keys"
+
+Lower = Callable[[Slots], SlotProgram]
+#: Chooses a set for a kernel lowered in some way, of a degree at least.
+Settle = Callable[[Lower, int], tuple[choose.Choice, choose.Requirements]]
 
 
-def key_bytes(circuit: Circuit, params: ParameterSet) -> int:
-    """Return the bytes of one key, half of it a seed, for the primes of the highest level where keys are switched."""
-    levels = [step.level for step in circuit.steps if step.key_switches]
-    limbs = max(levels, default=0) + 1
-    digits = -(-limbs // -(-len(params.moduli) // params.dnum))
-    return digits * params.n * sum(q.bit_length() for q in (*params.moduli[:limbs], *params.special)) // 8
+@dataclass(frozen=True)
+class Way:
+    """A kernel compiled in one way: `how` in words, and the layouts searched."""
+
+    how: str
+    choice: choose.Choice
+    requirements: choose.Requirements
+    search: LayoutSearch
+
+    @property
+    def keys(self) -> Keys:
+        """The evaluation keys."""
+        return Keys.of(self.choice.circuit)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the evaluation keys."""
+        return self.keys.nbytes(self.choice.params)
 
 
-def other_keys(circuit: Circuit) -> int:
-    """Return how many keys a circuit needs that are not rotations': for relinearisation, for the row swap."""
-    kinds = {step.kind for step in circuit.steps}
-    return int(bool(kinds & {Kind.RELINEARIZE, Kind.RELINEARIZE_RESCALE})) + int(Kind.SWAP_ROWS in kinds)
+def within(limit: int | None, search: LayoutSearch, settle: Settle) -> Way:
+    """Return the first way whose keys stay within a limit; ParameterError with the bytes of the least of all ways.
+
+    The ways that need fewest keys do not depend on the limit, so a limit of those bytes is enough.
+    """
+    tried: list[Way] = []
+    for way in _ways(limit, search, settle):
+        if limit is None or way.nbytes <= limit:
+            return way
+        tried.append(way)
+    raise ParameterError(_refused(tried[0], min(tried, key=lambda way: way.nbytes), limit or 0))
 
 
-def most_rotations(circuit: Circuit, params: ParameterSet, limit: int) -> int:
-    """Return for how many rotations a limit has room."""
-    return max(limit // max(key_bytes(circuit, params), 1) - other_keys(circuit), 0)
+def _ways(limit: int | None, search: LayoutSearch, settle: Settle) -> Iterator[Way]:
+    first = Way("", *settle(search, 0), search)
+    yield first
+    if limit is None:
+        return
+    yield from _as_many_as_fit(limit, first, settle)
+    thrifty = search.thrifty()
+    for how, lower, own in (
+        (_POWERS, _fewer(search, 0), search),
+        (_LAYOUTS, thrifty, thrifty),
+        (f"{_LAYOUTS} and {_POWERS}", _fewer(thrifty, 0), thrifty),
+    ):
+        # More rotations may make more noise than any set holds.
+        with suppress(KernelError, ParameterError):
+            yield Way(how, *settle(lower, 0), own)
 
 
-def fits(circuit: Circuit, params: ParameterSet, limit: int) -> bool:
-    """Tell whether the keys of a circuit stay within a limit."""
-    return key_bytes(circuit, params) * (len(circuit.rotations()) + other_keys(circuit)) <= limit
+def _as_many_as_fit(limit: int, first: Way, settle: Settle) -> Iterator[Way]:
+    """Yield ways in which as many rotations keep keys of their own as there is room for."""
+    way, search = first, first.search
+    for _ in range(_TRIALS):
+        params, keys, rejected = way.choice.params, way.keys, way.choice.rejected
+        room = limit - keys.relinearization_bytes(params)
+        most = max(room // max(keys.galois_bytes(params), 1), 0)
+        if most >= keys.automorphisms:
+            return
+        try:
+            # With more rotations there is more noise: degrees that did not do are not tried again.
+            choice, requirements = settle(_fewer(search, most), params.n)
+        except (KernelError, ParameterError):
+            return
+        way = Way(_POWERS, replace(choice, rejected=(*rejected, *choice.rejected)), requirements, search)
+        yield way
 
 
-def fewer(lower: Callable[[Slots], SlotProgram], most: int) -> Callable[[Slots], SlotProgram]:
+def _fewer(lower: Lower, most: int) -> Lower:
     """Return what lowers to programs of at most that many rotations, if powers of two allow it."""
     return lambda slots: with_few_keys(lower(slots), most)
 
 
-def check(circuit: Circuit, params: ParameterSet, limit: int) -> None:
-    """Refuse a circuit whose keys exceed the limit, by the lines that need most of them."""
-    if fits(circuit, params, limit):
-        return
-    each, count = key_bytes(circuit, params), len(circuit.rotations()) + other_keys(circuit)
+def _refused(first: Way, least: Way, limit: int) -> str:
+    """Say what the keys take, in the fastest way and in the one of fewest bytes, and which lines need them."""
+    tried = f"; with {least.how} {_megabytes(least.nbytes)}" if least is not first else ""
+    return (
+        f"the evaluation keys take {_megabytes(first.nbytes)} at n = {first.choice.params.n}{tried}, more than "
+        f"keys_limit={limit} bytes: {'; '.join(_by_line(least))}; allow keys_limit={least.nbytes} or more, or make the "
+        "kernel smaller"
+    )
+
+
+def _by_line(way: Way) -> list[str]:
+    """Return what the lines that need most keys need them for."""
+    params, keys, steps = way.choice.params, way.keys, way.choice.circuit.steps
     lines: dict[int, set[int]] = defaultdict(set)
-    for step in circuit.steps:
+    for step in steps:
         lines[step.where.line].update(step.rotations)
-    worst = sorted(lines, key=lambda line: -len(lines[line]))[:_NAMED]
-    needs = "; ".join(
-        f"line {line} needs {len(lines[line])} rotations {_some(lines[line])}" for line in worst if lines[line]
-    )
-    raise ParameterError(
-        f"{count} keys of {each / 2**20:.2f} MiB each at n = {params.n} exceed keys_limit={limit} bytes even with "
-        f"rotations made of powers of two: {needs}; allow keys_limit={each * count} or more, or make the kernel smaller"
-    )
+    worst = sorted((line for line in lines if lines[line]), key=lambda line: -len(lines[line]))[:_NAMED]
+    each = _megabytes(keys.galois_bytes(params))
+    told = [f"line {line} needs {_some(lines[line])}, {each} each" for line in worst]
+    if (products := [step for step in steps if step.kind in RELINEARIZATIONS]) and not told:
+        deepest = max(products, key=lambda step: steps[step.args[0]].level)
+        own = _megabytes(keys.relinearization_bytes(params))
+        told.append(f"line {deepest.where.line} multiplies ciphertexts, whose relinearisation key takes {own}")
+    return told
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.3g} MB"
 
 
 def _some(rotations: set[int]) -> str:
     shown = ", ".join(map(str, sorted(rotations)[:_NAMED]))
-    return f"({shown}{', ...' if len(rotations) > _NAMED else ''})"
+    count = f"{len(rotations)} rotation{'s' if len(rotations) > 1 else ''}"
+    return f"{count} ({shown}{', ...' if len(rotations) > _NAMED else ''})"

@@ -40,8 +40,8 @@ def test_keys_beyond_the_limit_are_told_and_so_are_the_degrees_that_did_not_do()
     assert degrees == sorted(set(degrees))
     assert degrees[: len(free.rejected)] == [one.n for one in free.rejected]
     assert max(degrees) < program.params.n
-    # Degrees that did not do are not tried again.
-    assert sum("may have keys" in text for text in told) == 1
+    # Degrees that did not do are not tried again; more noise makes longer keys, hence room for fewer.
+    assert sum("may have keys" in text for text in told) <= 2
 
 
 def test_a_run_tells_the_steps_of_its_compilation() -> None:

@@ -29,8 +29,8 @@ ENCRYPTIONS = ("public", "extended", "secret")
 #: What a guarantee rests on: errors may all depend on each other, or draws are independent (docs/parameters.md).
 CERTAIN, PROBABLE = GUARANTEES = ("certain", "probable")
 _DEFAULT_TOLERANCE = 2.0**-20
-#: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise.
-KEYS_LIMIT = 64 << 20
+#: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise: the largest blob of a server.
+KEYS_LIMIT = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)

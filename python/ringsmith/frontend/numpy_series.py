@@ -10,30 +10,46 @@ from typing import Any
 import numpy as np
 
 from ringsmith.errors import KernelError
-from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, joined, matmul, viewed
+from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, joined, matmul, viewed, within
 from ringsmith.location import here
 
 #: Sums up to each of more elements than this are made row by row.
 _MOST_AT_ONCE = 256
+#: Part of its middle by which values of a range may be further from that than half its extent.
+_ROUNDING = 2.0**-50
 #: Modes of numpy.pad that only repeat elements.
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 
 
 def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Any:
-    """Return sum (x - mean)^2 / (count - ddof) in two levels: of count x - sum(x), for which nothing is divided.
+    """Return sum x^2 / (count - ddof) - sum(x)^2 / (count (count - ddof)) in two levels, of x with its range around 0.
 
-    `total(x, axes, keepdims)` sums.
+    Each sum is divided before it is multiplied, so that nothing grows with the count. `total(x, axes, keepdims)` sums.
     """
     if not isinstance(ddof, int | float | np.integer | np.floating):
         raise KernelError("ddof= is a number known while tracing", here())
     count = math.prod(tensor.shape[axis] for axis in axes)
     if count <= ddof:
         raise KernelError(f"ddof={ddof} leaves nothing of {count} elements; a smaller one is needed", here())
+    tensor = _around_zero(tensor)
     if tensor.node.exact:
         return _exact_variance(tensor, count, axes, total, ddof, keepdims)
-    apart = tensor * count - total(tensor, axes, True)
-    result: Tensor = total(apart * apart, axes, keepdims) * (1.0 / (count * count * (count - float(ddof))))
+    freedom = count - float(ddof)
+    squares = total(tensor * tensor, axes, keepdims) * (1.0 / freedom)
+    mean = total(tensor, axes, keepdims) * (1.0 / math.sqrt(count * freedom))
+    result: Tensor = squares - mean * mean
     return result
+
+
+def _around_zero(tensor: Tensor) -> Tensor:
+    """Return a tensor less the middle of its range, where that is far from 0: the variance is the same, of less."""
+    low, high = tensor.node.low.min(), tensor.node.high.max()
+    middle = (int(low) + int(high)) // 2 if tensor.node.exact else (low + high) / 2
+    if not abs(middle) > high - low:
+        return tensor
+    moved = tensor - middle
+    # The engine knows magnitudes, not ranges: it is told what follows from the range, and the rounding of floats.
+    return moved if tensor.node.exact else within(moved, float(high - low) / 2 + _ROUNDING * abs(middle))
 
 
 def _exact_variance(tensor: Tensor, count: int, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Any:

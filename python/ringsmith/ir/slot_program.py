@@ -88,6 +88,14 @@ class PlainOperand:
         whole = int(first) == first and (values == first).all() and abs(first) < 2**31
         return int(first) if whole else None
 
+    @cached_property
+    def uniform(self) -> bool:
+        """Tell whether every slot holds the same number: its encoding rounds one coefficient."""
+        if (self.gather < 0).any():
+            return False
+        held = self.node.low.reshape(-1)[self.gather] if self.node.op is Op.CONSTANT else self.gather
+        return bool((held == held[0]).all())
+
 
 #: Summands of a transform: `terms[giant rotation][baby rotation]` is a plaintext or -1.
 Terms = Mapping[int, Mapping[int, int]]

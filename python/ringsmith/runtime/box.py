@@ -58,6 +58,7 @@ def facts(program: ProgramData) -> list[tuple[str, str]]:
     lines.append(("security", _security(params)))
     lines.append(("source", params.security.source))
     lines.append(("chosen", _origin(params)))
+    lines.append(("keys", keys(program)))
     lines.extend(promises(program))
     lines.extend(("why", reason) for reason in why(program))
     lines.extend(("cost", str(cost)) for cost in by_line(program)[:_LINES])
@@ -150,6 +151,18 @@ def why(program: ProgramData) -> list[str]:
     if program.signature.measured:
         reasons.append(f"{program.signature.measured}; beyond them a result may be wrong")
     return reasons + _digits(program) + [rejected.reason for rejected in program.rejected[-2:]]
+
+
+def keys(program: ProgramData) -> str:
+    """Return which evaluation keys there are, the bytes that a client sends and those that they take in memory."""
+    own = program.keys
+    named = [f"{own.automorphisms} of rotations"] if own.automorphisms else []
+    named += ["1 of relinearisation"] if own.relinearization is not None else []
+    named += ["1 public"] if own.public else []
+    if not named:
+        return "none"
+    sent, held = own.nbytes(program.params) / 1e6, program.native.cost()["keys"] / 1e6
+    return f"{', '.join(named)}: {sent:.3g} MB sent, {held:.3g} MB in the evaluator's memory"
 
 
 #: What either guarantee takes for granted (docs/parameters.md).

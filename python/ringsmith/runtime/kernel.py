@@ -165,8 +165,9 @@ def kernel(
     key over Q·P: less noise, a larger key, more time) or "secret": the key that arguments are encrypted under; by
     default BFV's public and CKKS's secret one (ciphertexts half as long).
     `worst_case` makes room for any plain argument within its range, even one contrived to spread noise; without it
-    such an argument is refused when the program runs. `keys_limit`: bytes that the evaluation keys may take (64 MiB;
-    None: any); beyond it, rotations used least are made of powers of two. It does not bind manual kernels.
+    such an argument is refused when the program runs. `keys_limit`: bytes that the evaluation keys which a client sends
+    may take (1 GiB; None: any); beyond it, rotations used least are made of powers of two, and layouts of fewer keys
+    are tried. It does not bind manual kernels.
     `guarantee`: what tolerance (CKKS) and decryption (BFV) are held to: "certain", errors may all depend on each other,
     or "probable", what operations draw is independent, so errors add as deviations do: smaller sets. Either fails with
     probability below 2^-40.

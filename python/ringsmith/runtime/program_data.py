@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.params.choose import Rejected
+from ringsmith.compiler.params.keys import Keys
 from ringsmith.compiler.params.sets import ParameterSet, judge
 from ringsmith.compiler.signature import Signature
 from ringsmith.compiler.user_functions import UserFunctions
@@ -134,6 +135,15 @@ class ProgramData:
     def rotation_keys(self) -> int:
         """Number of Galois keys: one for each rotation, one for the row swap."""
         return len(self.native.rotations()) + int(self.native.required_keys()["swap_rows"])
+
+    @property
+    def keys(self) -> Keys:
+        """The evaluation keys: levels, number, bytes."""
+        required = self.native.required_keys()
+        primes = 0
+        if required["public"]:
+            primes = len(self.params.moduli) + (self.encryption == "extended") * len(self.params.special)
+        return Keys(required["relinearization"], required["galois"], self.rotation_keys, primes)
 
     @cached_property
     def identity(self) -> Identity:

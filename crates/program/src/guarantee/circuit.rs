@@ -20,6 +20,8 @@ pub struct PlaintextFacts {
     /// The integer below 2^31 that every slot holds: a factor, which needs no scale.
     /// Without slots c of a polynomial c·X^i.
     pub integer: Option<i64>,
+    /// Every slot holds the same real number: the polynomial is a constant.
+    pub uniform: bool,
     /// No slot exceeds it in magnitude.
     pub bound: f64,
 }
@@ -132,6 +134,10 @@ impl Circuit<'_> {
         self.facts(plaintext)
             .integer
             .filter(|_| plaintext.scale == 1.0)
+    }
+
+    pub(super) fn is_uniform(&self, plaintext: Plaintext) -> bool {
+        self.facts(plaintext).uniform
     }
 
     pub(super) fn bound_of(&self, plaintext: Plaintext) -> f64 {

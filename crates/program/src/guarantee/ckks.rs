@@ -194,20 +194,18 @@ impl Walk<'_> {
 
     /// The encoding of a plaintext at a level.
     pub fn encoded(&self, plaintext: Plaintext, level: u32) -> Estimate {
-        let rounding = match (
-            self.plaintexts.circuit.factor(plaintext),
-            self.plaintexts.effect(plaintext),
-        ) {
+        let (circuit, e) = (self.plaintexts.circuit, self.estimator);
+        let (bound, scale) = (circuit.bound_of(plaintext), plaintext.scale);
+        let rounding = match (circuit.factor(plaintext), self.plaintexts.effect(plaintext)) {
             (Some(_), _) => f64::NEG_INFINITY,
             (None, Some(effect)) => effect.log2(),
-            (None, None) => self.estimator.log2_worst_rounding(),
+            (None, None) => e.log2_worst_rounding(),
         };
-        self.estimator.encode_rounded(
-            self.plaintexts.circuit.bound_of(plaintext),
-            level as usize,
-            plaintext.scale,
-            rounding,
-        )
+        let rounding = match circuit.is_uniform(plaintext) {
+            true => rounding.min(e.log2_uniform_rounding(bound, scale)),
+            false => rounding,
+        };
+        e.encode_rounded(bound, level as usize, scale, rounding)
     }
 }
 

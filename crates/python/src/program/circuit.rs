@@ -114,7 +114,7 @@ impl Circuit {
 #[pymethods]
 impl Circuit {
     #[new]
-    #[pyo3(signature = (scheme, encryption, inputs, outputs, plaintexts, received=vec![]))]
+    #[pyo3(signature = (scheme, encryption, inputs, outputs, plaintexts, received=vec![], uniform=vec![]))]
     fn new(
         scheme: &str,
         encryption: &str,
@@ -122,6 +122,7 @@ impl Circuit {
         outputs: Vec<u32>,
         plaintexts: Vec<(bool, Option<i64>, f64)>,
         received: Vec<Option<Noise>>,
+        uniform: Vec<bool>,
     ) -> PyResult<Self> {
         let exact = match scheme {
             "bfv" => true,
@@ -131,9 +132,11 @@ impl Circuit {
             }
         };
         let read = |own: Option<Noise>| own.map(|noise| self::received(exact, noise)).transpose();
+        let mut uniform = uniform.into_iter();
         let facts = |(constant, integer, bound)| PlaintextFacts {
             constant,
             integer,
+            uniform: uniform.next().unwrap_or(false),
             bound,
         };
         let inner = ::program::Circuit {

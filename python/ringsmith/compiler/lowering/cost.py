@@ -19,6 +19,8 @@ DECOMPOSE, INNER, DIVIDE = 0.43, 0.35, 0.22
 PLAIN = 0.125
 #: A rotation key more.
 KEY = 0.02
+#: The same where keys exceed their limit: one is worth several rotations.
+DEAR_KEY = 4.0
 #: A ciphertext more for all that follows.
 CIPHERTEXT = 1.0
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ringsmith.compiler.lowering import basis, search
+from ringsmith.compiler.lowering import basis, cost, search
 from ringsmith.compiler.lowering.align import PlainView, combine_plain, negate
 from ringsmith.compiler.lowering.choices import Choices, Decision
 from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, Value, combined
@@ -47,20 +47,27 @@ class LayoutSearch:
     """Lowers one graph for ciphertexts of any slots; `found` keeps what was found for each."""
 
     def __init__(
-        self, graph: Graph, arguments: Mapping[str, Argument], results: Callable[[Slots], Results] = lambda _: {}
-    ) -> None:
-        """Start with nothing found. `results`: the arguments that are results of other programs, for any slots."""
+        self, graph: Graph, arguments: Mapping[str, Argument], results: Callable[[Slots], Results] = lambda _: {},
+        key: float = cost.KEY,
+    ) -> None:  # fmt: skip
+        """Start with nothing found. `results`: the arguments that are results of other programs, for any slots; `key`:
+        the price of a rotation key."""
         self.graph = graph
         self.arguments = arguments
         self.results = results
+        self.key = key
         self.found: dict[Slots, search.Found] = {}
+
+    def thrifty(self) -> LayoutSearch:
+        """Return the search for layouts of few rotation keys."""
+        return LayoutSearch(self.graph, self.arguments, self.results, cost.DEAR_KEY)
 
     def __call__(self, slots: Slots) -> SlotProgram:
         """Return the program of the cheapest layouts."""
         if slots not in self.found:
             tell(f"layouts for {slots.count} slots")
             lower = partial(lowered, self.graph, self.arguments, slots, handed=self.results(slots))
-            self.found[slots] = search.cheapest(lower)
+            self.found[slots] = search.cheapest(lower, self.key)
         return self.found[slots].program
 
     def described(self, slots: Slots, count: int = 3) -> tuple[LayoutNote, ...]:

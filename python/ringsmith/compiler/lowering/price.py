@@ -18,13 +18,13 @@ _LEVEL = 0.35
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE, Kind.ADD_PLAIN, Kind.SUB_PLAIN)
 
 
-def price(program: SlotProgram) -> float:
+def price(program: SlotProgram, key: float = cost.KEY) -> float:
     """Return the price: time of the operations, of the client's ciphertexts, and keys to make, send and hold."""
     keys = {steps for op in program.ops for steps in _rotations(op)}
     work = sum(_operation(op) for op in program.ops) + RELINEARIZE * _relinearizations(program)
     ends = INPUT * sum(op.kind is Kind.INPUT for op in program.ops) + OUTPUT * len(program.outputs)
     work += ENCODE * len(program.plains)
-    return (work + ends) * (1 + _LEVEL * _depth(program)) + cost.KEY * len(keys)
+    return (work + ends) * (1 + _LEVEL * _depth(program)) + key * len(keys)
 
 
 def key_switches(program: SlotProgram) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from ringsmith.compiler.lowering import cost
 from ringsmith.compiler.lowering.choices import Choices, Decision, Taken
 from ringsmith.compiler.lowering.price import key_switches, price
 from ringsmith.ir.slot_program import SlotProgram, TooLongError
@@ -47,10 +48,10 @@ class Found:
     layouts: tuple[Layout, ...]
 
 
-def cheapest(lower: Lower) -> Found:
-    """Search the layouts of a kernel at one ring degree."""
+def cheapest(lower: Lower, key: float = cost.KEY) -> Found:
+    """Search the layouts of a kernel at one ring degree; `key`: the price of a rotation key."""
     choices, best = _first(lower)
-    least, spent = price(best), len(best.ops)
+    least, spent = price(best, key), len(best.ops)
     layouts = [Layout(choices.picked(), least, key_switches(best))]
     seen: set[frozenset[tuple[Decision, str]]] = set()
     while spent < _MOST_OPERATIONS and (trial := _next(choices, seen)) is not None:
@@ -63,7 +64,7 @@ def cheapest(lower: Lower) -> Found:
             continue
         spent += len(program.ops)
         tell(f"layouts for {program.slots.count} slots: {len(layouts) + 1} tried")
-        own = price(program)
+        own = price(program, key)
         layouts.append(Layout(tried.picked(), own, key_switches(program)))
         if own < least:
             best, least, choices = program, own, tried

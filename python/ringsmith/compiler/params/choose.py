@@ -16,6 +16,7 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.compiler.params import noise, primes
+from ringsmith.compiler.params.keys import Keys
 from ringsmith.compiler.params.sets import ParameterSet, judge, table_of
 from ringsmith.compiler.params.steps import described
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
@@ -214,8 +215,9 @@ def _accurate(requirements: Requirements, n: int, found: noise.Noise) -> bool:
     return found.bits <= requirements.wanted(n) and found.overflow_bits <= 0
 
 
-def fewer_digits(choice: Choice, requirements: Requirements) -> Choice:
-    """Spend room that the degree leaves on special primes, hence fewer digits, where that makes the circuit faster.
+def fewer_digits(choice: Choice, requirements: Requirements, keys_limit: int | None = None) -> Choice:
+    """Spend room that the degree leaves on special primes, hence fewer digits, where that makes the circuit faster, or
+    where the evaluation keys exceed a limit of bytes and then take less.
 
     Time is the engine's account of the circuit's steps at their levels (crates/program/src/cost).
     """
@@ -223,21 +225,22 @@ def fewer_digits(choice: Choice, requirements: Requirements) -> Choice:
     count, limit = len(params.moduli), params.security.limit
     if not params.special or limit is None:
         return choice
-    taken = partial(requirements.account(choice.circuit), params.n, count)
-    best, least = choice, taken(len(params.special), params.dnum)
+    work = partial(requirements.account(choice.circuit), params.n, count)
+    keys = None if keys_limit is None else Keys.of(choice.circuit)
+
+    def taken(own: ParameterSet) -> tuple[int, int]:
+        excess = keys.nbytes(own) - keys_limit if keys and keys_limit is not None else 0
+        return max(excess, 0), work(len(own.special), own.dnum)
+
+    best, least = choice, taken(params)
     for specials in range(2, count + 1):
-        dnum = -(-count // specials)
-        work = taken(specials, dnum)
-        if work >= least:
-            continue
         special = primes.special_primes(params.n, params.moduli, specials, params.plain_modulus)
         more = {"log2_scale": params.log2_scale, "plain_modulus": params.plain_modulus}
-        wider = _parameter_set(requirements, params.n, params.moduli, special, dnum, **more)
+        wider = _parameter_set(requirements, params.n, params.moduli, special, -(-count // specials), **more)
         if wider.log2_qp > limit:
             break
-        bits = _good_enough(requirements, choice.circuit, wider)
-        if bits is not None:
-            best, least = replace(choice, params=wider, noise_bits=bits), work
+        if taken(wider) < least and (bits := _good_enough(requirements, choice.circuit, wider)) is not None:
+            best, least = replace(choice, params=wider, noise_bits=bits), taken(wider)
     return best
 
 

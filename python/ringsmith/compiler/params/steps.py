@@ -63,7 +63,8 @@ def described(circuit: Circuit, encryption: str, *, with_ranges: bool = False) -
         for packing in circuit.inputs.values()
         for noise in (packing.handed.noise if packing.handed else cast(list[None], [None] * len(packing.gather)))
     ]
-    native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts, received)
+    uniform = [plain.uniform for plain in circuit.plains]
+    native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts, received, uniform)
     found = ranges(circuit) if with_ranges and circuit.scheme == "ckks" else None
     steps = Steps(native, found.norms if found else None)
     for step in circuit.steps:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ringsmith.compiler import keys_limit
+from ringsmith.compiler import keys_limit, remedies
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
@@ -44,6 +44,10 @@ Shapes = Mapping[str, tuple[int, ...]]
 _LONG_CHAIN = 40
 
 
+class UnboundedError(KernelError):
+    """Values may leave float64 by what is known of their ranges."""
+
+
 def default_encryption(scheme: str) -> str:
     """CKKS clients hold the secret key and encrypt under it (half the bytes); BFV under the public key."""
     return "secret" if scheme == "ckks" else "public"
@@ -55,6 +59,7 @@ def layouts_of(
     """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
     are results of other kernels."""
     traced = promised(kernel, shapes, check_one_round(trace(kernel, shapes)))
+    _check_finite(traced)
     graph = absorbed(gathered(balanced(traced)))
     return LayoutSearch(graph, real_arguments(kernel.arguments), results)
 
@@ -77,12 +82,17 @@ def compile_kernel(
         choose_manual = _manual if kernel.params is None else _pinned_manual
         choice = choose_manual(kernel, shapes, requirements)
     else:
-        search = search or layouts_of(kernel, shapes)
+        try:
+            search = search or layouts_of(kernel, shapes)
+            if kernel.params is None:
+                requirements = requirements_of(kernel, search.graph.output.bound, encryption)
+                requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
+            way = keys_limit.within(kernel.keys_limit, search, _settling(kernel, requirements, search, sources or {}))
+        except choose.NoSetError as error:
+            raise choose.NoSetError(f"{error}; {_advice(kernel, shapes, encryption)}") from None
+        except UnboundedError as error:
+            raise UnboundedError(f"{error.message}; {_advice(kernel, shapes, encryption)}", error.where) from None
         reading = search.graph.reading
-        if kernel.params is None:
-            requirements = requirements_of(kernel, search.graph.output.bound, encryption)
-            requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
-        way = keys_limit.within(kernel.keys_limit, search, _settling(kernel, requirements, search, sources or {}))
         choice, layouts = way.choice, way.search.described(way.choice.params.geometry)
     own = real_shapes(kernel.arguments, shapes)
     arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
@@ -95,6 +105,25 @@ def compile_kernel(
     signature = replace(signature, producers=producers_of(native), measured=told)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
+
+
+def _advice(kernel: KernelDefinition, shapes: Shapes, encryption: str) -> str:
+    """Return what would make a kernel compile that no set serves."""
+
+    def attempt(changed: KernelDefinition) -> int:
+        search = layouts_of(changed, shapes)
+        wishes = requirements_of(changed, search.graph.output.bound, encryption)
+        wishes = replace(wishes, least_depth=search.graph.least_depth())
+        return choose.choose(wishes, search, constants_are_ordinary)[0].params.n
+
+    return remedies.advice(kernel, shapes, attempt)
+
+
+def _check_finite(graph: Graph) -> None:
+    """Refuse values that may leave float64."""
+    for node in graph.nodes():
+        if not node.exact and not math.isfinite(node.bound):
+            raise UnboundedError(f"{node.op}: values may exceed what float64 holds", node.where)
 
 
 def _settling(

@@ -104,9 +104,9 @@ def _parts(kernel: KernelDefinition, arrays: Mapping[str, Array]) -> dict[str, A
 def _useful(graph: Graph) -> list[int]:
     """Return the values whose range bears on noise or modulus: encrypted factors of products, in BFV the result.
 
-    Products of a tree are left alone: they are put together anew in another order.
+    Products of a tree are left alone: they are put together anew in another order. One that is used twice is not.
     """
-    order = graph.nodes()
+    order, uses = graph.nodes(), graph.uses()
     number = {id(node): place for place, node in enumerate(order)}
     found = {number[id(graph.output)]} if graph.output.exact else set()
     for node in order:
@@ -115,6 +115,8 @@ def _useful(graph: Graph) -> list[int]:
         encrypted = [arg for arg in node.args if arg.encrypted]
         if node.op is Op.POWER or (node.op in (Op.MULTIPLY, Op.MATMUL) and len(encrypted) == len(node.args)):
             found |= {number[id(arg)] for arg in encrypted if arg.op not in (Op.MULTIPLY, Op.INPUT)}
+        if node.op is Op.MULTIPLY and node.encrypted and uses[id(node)] > 1:
+            found.add(number[id(node)])
     return sorted(found)
 
 

@@ -29,11 +29,18 @@ CAP = 1 << _CAP_BITS
 def _computed(most: Any, function: Callable[..., tuple[Any, Any]], *intervals: Interval) -> Interval:
     """Apply a function of intervals whose values stay below `most`, in a type that holds them."""
     if not exact(intervals[0][0]):
-        low, high = function(*intervals)
-        return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high = function(*intervals)
+        return _known(low, -math.inf), _known(high, math.inf)
     kind = np.dtype(np.int64 if max(most, *map(_most, intervals)) < INT64_LIMIT else object)
     low, high = function(*((low.astype(kind), high.astype(kind)) for low, high in intervals))
     return _settled(np.asarray(low, dtype=kind), np.asarray(high, dtype=kind))
+
+
+def _known(end: Any, otherwise: float) -> Reals:
+    """Return ends of intervals of reals: beyond the range of doubles an end may be no number, and there is none."""
+    ends = np.asarray(end, dtype=np.float64)
+    return np.where(np.isnan(ends), otherwise, ends) if np.isnan(ends).any() else ends
 
 
 def _settled(low: Reals, high: Reals) -> Interval:

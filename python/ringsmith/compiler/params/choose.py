@@ -98,6 +98,10 @@ class Requirements:
         return described(circuit, self.encryption).work
 
 
+class NoSetError(ParameterError):
+    """No degree has a set that is secure and accurate enough."""
+
+
 @dataclass(frozen=True)
 class Rejected:
     """A degree that does not do, and why."""
@@ -147,7 +151,7 @@ def smallest(requirements: Requirements, lower: Lower) -> Choice:
             continue
         return Choice(choice.params, choice.circuit, choice.noise_bits, tuple(rejected))
     last = rejected[-1].reason if rejected else "no degree tried"
-    raise ParameterError(f"no parameter set is secure and accurate enough: {last}; ask for less depth or precision")
+    raise NoSetError(f"no parameter set is secure and accurate enough: {last}")
 
 
 def candidates(requirements: Requirements, lower: Lower) -> Iterator[Choice | Rejected]:

@@ -14,7 +14,7 @@ from ringsmith.frontend.tensor import NUMPY, Tensor, joined, matmul, viewed
 from ringsmith.ir.nodes import broadcast
 from ringsmith.location import here
 
-#: Stacks with a plain operand are multiplied pair by pair up to so many pairs.
+#: Most pairs of stacks with a plain operand that are multiplied pair by pair.
 _MOST_PAIRS = 64
 
 

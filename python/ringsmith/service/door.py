@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which connections a server keeps when there are more than it has room for.
 
-A connection belongs to nobody until a request with a valid API key came over it. When all places are taken, a new
-connection takes the place of the oldest that belongs to nobody, of the address that has the most of these, and after
-that of one that idles, of the tenant with the most. So a flood without a key pushes out itself, and a client with a key
-is served in the time that its first request takes.
+A connection has no owner until a request with a valid API key came over it. When all places are taken, a new one
+takes the place of the oldest connection without an owner, from the address that has most of these; where all have
+owners, that of an idle one, of the tenant that has most idle ones. So a flood without a key pushes out itself, and a
+client with a key is served in the time that its first request takes.
 """
 
 from __future__ import annotations

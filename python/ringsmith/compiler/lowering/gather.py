@@ -21,9 +21,9 @@ from ringsmith.ir.graph import Graph, Node, Op, Shape, over
 from ringsmith.ir.numbers import integers
 from ringsmith.location import Location
 
-#: A family has so many members at least, and so many for each element of one.
+#: Fewest members of a family: altogether, and for each element that one member has.
 _LEAST, _FOR_EACH = 8, 4
-#: A family's array has so many elements at most.
+#: Most elements of a family's array.
 _MOST = 1 << 22
 _LINEAR = (Op.ADD, Op.SUB, Op.NEGATE)
 _UNARY = (Op.NEGATE, Op.POWER, Op.POLYNOMIAL, Op.CHEBYSHEV, Op.WITHIN)

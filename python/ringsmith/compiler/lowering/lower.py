@@ -303,7 +303,7 @@ class _Lowering:
 
 
 _PLAIN_PARTS = ("apart", "added to zeros")
-#: Of so many views layouts of their own are tried; the others stand as they are.
+#: Most views for which layouts of their own are tried; later ones stand as they are.
 _MOST_VIEWS = 12
 #: A packing by rows of another length than the argument's, and of how many lengths one is tried.
 _ROWS_OF, _MOST_LENGTHS = "rows of ", 3

@@ -23,7 +23,7 @@ from ringsmith.location import Location
 
 Mask = NDArray[np.bool_]
 
-#: From so many moves of one ciphertext on, baby steps and giant steps are tried.
+#: Fewest moves of one ciphertext for which baby steps and giant steps are tried.
 _MANY = 6
 
 _ONE = np.ones((), dtype=np.int64)

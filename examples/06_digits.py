@@ -110,7 +110,9 @@ def main() -> int:
         # Pixels of the border are 0 in most training images: the range of each is that of all.
         corners = np.stack([np.zeros((8, 8)), np.ones((8, 8))])
         data = np.concatenate([images[train], corners])
-        model = rs.from_onnx(file, data[:, None], classes=range(CLASSES), degree=5, tolerance=0.01, margin=0.0)
+        model = rs.from_onnx(
+            file, data[:, None], classes=range(CLASSES), degree=5, deviation=0.1, tolerance=0.01, margin=0.0
+        )
     print(model)
     clear = np.mean(model.labels(model.clear(images[test])) == digits[test])
     fitted = np.mean(model.labels(model.clear(images[test], polynomial=True)) == digits[test])

@@ -46,7 +46,7 @@ def main() -> int:
         fitted = make_pipeline(StandardScaler(), estimator).fit(train, train_y)
 
         start = time.perf_counter()
-        model = rs.from_sklearn(fitted, train, margin=0.5, tolerance=0.01)
+        model = rs.from_sklearn(fitted, train, margin=0.5, deviation=0.1, tolerance=0.01)
         found = model.compare(test, test_y, rows=rows)
         print(f"{name:<20} n = {model.program.params.n:<6}{found}  {time.perf_counter() - start:.1f} s")
         right &= found.difference <= 0.01

@@ -15,10 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.errors import InputError, KernelError
+from ringsmith.errors import InputError
 from ringsmith.extras import to_install
-from ringsmith.models.model import Model, calibrated, options_of
+from ringsmith.files import reason
+from ringsmith.models.calibration import calibrated, data_rows
+from ringsmith.models.decision import decision_of
+from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine
+from ringsmith.models.options import options_of
+from ringsmith.progress import tell
 
 Array = NDArray[np.float64]
 
@@ -37,6 +42,9 @@ _REMEDIES = {
     "GlobalMaxPool": "train with GlobalAveragePool",
     "LeakyRelu": "train with Relu",
     "Clip": "train with Relu (Clip is Relu6)",
+    **dict.fromkeys(
+        ("LSTM", "GRU", "RNN"), "its gates are products of activations over time: train a convolution or Gemm"
+    ),
 }
 _DTYPES = {1: np.float32, 10: np.float16, 11: np.float64}
 #: Entries of the matrix of one linear layer: 512 MB.
@@ -56,7 +64,8 @@ def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **o
     value = graph.result()
     if classes is not None and len(classes) not in (value.size, 2 if value.size == 1 else -1):
         raise InputError(f"from_onnx: {len(classes)} classes for {value.size} scores")
-    return calibrated(graph.name, value, _shaped(data, graph.shape), classes, found, graph.features)
+    rows = data_rows(_shaped(data, graph.shape))
+    return calibrated(graph.name, value, rows, decision_of(classes), found)
 
 
 def _onnx() -> Any:
@@ -139,12 +148,26 @@ class _Graph:
     def result(self) -> Value:
         """Return the output's value."""
         self.values[self.input] = (Input(self.features), self.shape)
-        for number, node in enumerate(self.model.graph.node):
-            self._node(node, node.name or f"{node.op_type}_{number}")
+        nodes = self.model.graph.node
+        for number, node in enumerate(nodes):
+            name = node.name or f"{node.op_type}_{number}"
+            tell(f"{self.name}: node {number + 1} of {len(nodes)}, {name} ({node.op_type})")
+            self._guarded(node, name)
         output = self.model.graph.output[0].name
         if output not in self.values:
             raise InputError(f"from_onnx: output {output} does not depend on input {self.input}")
         return self.values[output][0]
+
+    def _guarded(self, node: Any, name: str) -> None:
+        """Take a node up; whatever onnx's reference implementation raises names the node."""
+        try:
+            self._node(node, name)
+        except InputError:
+            raise
+        except Exception as error:
+            said = reason(error)
+            remedy = _REMEDIES.get(node.op_type, "check the model in onnxruntime, and export it with constant shapes")
+            raise InputError(f"from_onnx: node {name} ({node.op_type}): {said}; {remedy}") from None
 
     def _node(self, node: Any, name: str) -> None:
         if node.op_type == "Constant" or all(given in self.known or not given for given in node.input):
@@ -159,10 +182,7 @@ class _Graph:
         if node.op_type not in _SUPPORTED or node.domain not in ("", "ai.onnx"):
             remedy = _REMEDIES.get(node.op_type, f"supported are {', '.join(_SUPPORTED)}")
             raise InputError(f"from_onnx: operator {node.op_type} of node {name} is not supported; {remedy}")
-        try:
-            self.values[node.output[0]] = self._value(node, name)
-        except (KernelError, ValueError, TypeError, RuntimeError, IndexError) as error:
-            raise InputError(f"from_onnx: node {name} ({node.op_type}): {str(error).splitlines()[0]}") from None
+        self.values[node.output[0]] = self._value(node, name)
 
     def _value(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
         secret = [given for given in node.input if given in self.values]

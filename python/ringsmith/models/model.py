@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,48 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.frontend.approximation import FUNCTIONS, Approximation, approximate
+from ringsmith.frontend.approximation import FUNCTIONS, Approximation
 from ringsmith.frontend.declare import Encrypted
 from ringsmith.ir.evaluate import chebyshev, outside
 from ringsmith.ir.numbers import reals
+from ringsmith.models.decision import Decision
 from ringsmith.models.network import Activation, Affine, Input, Product, Sum, Value, evaluate, ordered
+from ringsmith.models.options import Options
+from ringsmith.progress import tell
 from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.program import Program
 
 Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class Options:
-    """Options of a model's conversion to a kernel.
-
-    `degree` of the approximations, or the `error` that they reach at most; `margin`: by what part of their extent the
-    ranges found in the calibration data are widened on each side; `rows`: samples in one encrypted call (1: a vector,
-    else a ciphertext for each feature); `tolerance`: the error of a score.
-    """
-
-    degree: int | None = None
-    error: float | None = None
-    margin: float = 0.1
-    rows: int = 1
-    tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        """Check what the kernel does not check itself."""
-        if not (isinstance(self.margin, int | float) and 0 <= self.margin <= 10):
-            raise InputError(f"margin={self.margin!r}: a number from 0 to 10, a part of the range")
-        if not (isinstance(self.rows, int) and self.rows >= 1):
-            raise InputError(f"rows={self.rows!r}: how many samples one call takes, at least 1")
-        if self.degree is not None and self.error is not None:
-            raise InputError("give degree or error, not both")
+#: Matrix entries that are compiled in a second, as measured; layers of millions take longer for each.
+_ENTRIES_A_SECOND = 1e5
+#: Error of a score where none is asked for: absolute, and of scores far apart as a part of their extent.
+_TOLERANCE, _RELATIVE_TOLERANCE = 1e-3, 1e-5
 
 
-def options_of(given: Mapping[str, Any]) -> Options:
-    """Return options by name."""
-    unknown = sorted(set(given) - set(Options.__dataclass_fields__))
-    if unknown:
-        raise InputError(f"unknown option {unknown[0]}; there are {', '.join(Options.__dataclass_fields__)}")
-    return Options(**given)
+class IntervalWarning(UserWarning):
+    """Samples on which an activation's argument leaves the interval of its polynomial: their scores may be wrong."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +64,31 @@ class Model:
 
     The client scales each feature from its calibrated range, `low` to `high`, to [-1, 1]: that is the argument of
     `kernel`; `encode` does it. `calibration` holds each activation's approximation with its interval and error.
+    `deviation` is by how much the polynomials move a score of the calibration data at most, `share` the same as a part
+    of that score's extent; `extent` is the largest of the scores' extents.
     """
 
     name: str
     result: Value
     low: Array
     high: Array
-    classes: NDArray[Any] | None
+    decision: Decision
     calibration: dict[str, Approximation]
     options: Options
+    deviation: float = 0.0
+    share: float = 0.0
+    extent: float = 0.0
+
+    @property
+    def tolerance(self) -> float:
+        """The error of a score beside the polynomials that is asked for."""
+        asked = self.options.tolerance
+        return max(_TOLERANCE, _RELATIVE_TOLERANCE * self.extent) if asked is None else asked
+
+    @property
+    def classes(self) -> Any:
+        """Names of the classes; None where scores are values."""
+        return self.decision.classes
 
     @property
     def features(self) -> int:
@@ -111,15 +106,27 @@ class Model:
 
         shape = (self.features,) if self.options.rows == 1 else (self.options.rows, self.features)
         packing = "rows" if self.options.rows == 1 else "columns"
-        declared = kernel(
-            x=Encrypted(*shape, bound=1.0, packing=packing), tolerance=self.options.tolerance, name=self.name
-        )
-        return declared(model)
+        given: dict[str, Any] = {"tolerance": self.tolerance, "name": self.name, **self.options.kernel}
+        if "precision" in given:
+            del given["tolerance"]
+        return kernel(x=Encrypted(*shape, bound=1.0, packing=packing), **given)(model)
 
     @cached_property
     def program(self) -> Program:
         """The compiled kernel."""
+        entries = self.entries
+        if entries > self.options.most_entries:
+            raise InputError(
+                f"{self.name}: the matrices of its layers have {entries} entries, which take {_time(entries)} or more "
+                f"to compile; fewer filters or smaller images do, or allow most_entries={entries}"
+            )
+        tell(f"{self.name}: matrices of {entries} entries, {_time(entries)} or more to compile")
         return self.kernel.compile()
+
+    @property
+    def entries(self) -> int:
+        """Entries of the matrices of all layers: what time and memory of the compilation go with."""
+        return sum(value.matrix.size for value in ordered(self.result) if isinstance(value, Affine))
 
     @cached_property
     def _scaled(self) -> Value:
@@ -128,18 +135,34 @@ class Model:
         return _replaced(self.result, half, middle)
 
     def encode(self, x: Any) -> Array:
-        """Return samples (rows, features), or one (features,), scaled to [-1, 1]; refuse what is outside its range."""
+        """Return samples (rows, features), or one (features,), scaled to [-1, 1].
+
+        What is outside of its range is refused, or moved to the range's end with the option `clip`.
+        """
         rows = self._rows(x)
         place = np.argwhere((rows < self.low) | (rows > self.high))
-        if len(place):
-            row, feature = place[0]
-            raise InputError(
-                f"row {row}, feature {feature} is outside the calibrated range [{self.low[feature]:g}, "
-                f"{self.high[feature]:g}]; calibrate with data that hold such rows, or a larger margin"
-            )
+        if len(place) and not self.options.clip:
+            raise InputError(self._refusal(rows, *place[0]))
         half = (self.high - self.low) / 2
         encoded = np.clip((rows - (self.high + self.low) / 2) / half, -1.0, 1.0)
         return encoded if np.ndim(x) > 1 else encoded[0]
+
+    def _refusal(self, rows: Array, row: int, feature: int) -> str:
+        if self.options.domain is not None:
+            return (
+                f"row {row}, feature {feature} is {rows[row, feature]:g}, outside the domain [{self.low[feature]:g}, "
+                f"{self.high[feature]:g}]; state a wider domain=, or clip=True moves it to the end"
+            )
+        return (
+            f"row {row}, feature {feature} is {rows[row, feature]:g}, outside the calibrated range "
+            f"[{self.low[feature]:g}, {self.high[feature]:g}]; state the features' range, as domain=(0, 1) or (low, "
+            "high) for each feature, calibrate with data that hold such rows, or clip=True moves it to the end"
+        )
+
+    def _held(self, x: Any) -> Array:
+        """Return samples as the encrypted model sees them: with `clip` within their ranges."""
+        rows = self._rows(x)
+        return np.clip(rows, self.low, self.high) if self.options.clip else rows
 
     def _rows(self, x: Any) -> Array:
         rows = reals(x, "samples")
@@ -163,6 +186,7 @@ class Model:
     def __call__(self, x: Any) -> Array:
         """Return the scores (rows, outputs) of samples that are encrypted, evaluated and decrypted with fresh keys."""
         rows, size = np.atleast_2d(self.encode(x)), self.options.rows
+        self._warn(x)
         client = self.program.client()
         server = self.program.server(client.evaluation_keys)
         found = []
@@ -173,13 +197,20 @@ class Model:
             found.append(client.decrypt(answer).reshape(size, -1)[: len(given)])
         return np.vstack(found)
 
+    def _warn(self, x: Any) -> None:
+        left = self._leaving(x)
+        if left:
+            layer, rows = next(iter(left.items()))
+            warnings.warn(
+                f"{int(rows.sum())} of {len(rows)} samples, the first in row {int(rows.argmax())}, leave the interval "
+                f"of {layer}: their scores may be wrong; calibrate with data that hold such rows, or a larger margin",
+                IntervalWarning,
+                stacklevel=3,
+            )
+
     def labels(self, scores: Array) -> NDArray[Any]:
-        """Return what scores mean: the class of the largest, or of the sign of a single one; values of a regression."""
-        if self.classes is None:
-            return scores[:, 0] if scores.shape[1] == 1 else scores
-        if scores.shape[1] == 1:
-            return np.asarray(self.classes[(scores[:, 0] > 0).astype(int)])
-        return np.asarray(self.classes[scores.argmax(axis=1)])
+        """Return what scores mean: classes, labels of 0 and 1, or values (docs/models.md)."""
+        return self.decision.labels(np.asarray(scores))
 
     def predict(self, x: Any) -> NDArray[Any]:
         """Return classes (or values) of encrypted samples."""
@@ -190,7 +221,9 @@ class Model:
         x, y = np.asarray(x)[:rows], np.asarray(y)[:rows]
         if len(x) != len(y) or len(x) == 0:
             raise InputError(f"{len(x)} samples and {len(y)} answers; as many of each are needed, at least one")
-        clear, fitted, found = self.clear(x), self.clear(x, polynomial=True), self(x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IntervalWarning)  # the result counts these rows
+            clear, fitted, found = self.clear(x), self.clear(self._held(x), polynomial=True), self(x)
         a, b, c = (self._right(self.labels(scores), y) for scores in (clear, fitted, found))
         measure = "accuracy" if self.classes is not None else "R²"
         return Accuracy(measure, len(x), a, b, c, self._outside(x), float(np.abs(found - fitted).max()))
@@ -202,57 +235,39 @@ class Model:
 
     def _outside(self, x: Any) -> int:
         """Return on how many rows an approximation leaves its interval."""
-        left = np.zeros(len(self._rows(x)), dtype=bool)
+        left = self._leaving(x).values()
+        return int(np.any(list(left), axis=0).sum()) if left else 0
+
+    def _leaving(self, x: Any) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows leave the interval of an approximation, by layer, for the layers that any row leaves."""
+        rows = self._held(x)
+        left: dict[str, NDArray[np.bool_]] = {}
 
         def watched(value: Activation, argument: Array) -> Array:
             p = self.calibration[value.layer]
-            for row, numbers in enumerate(argument):
-                left[row] |= outside(numbers, p.low, p.high) is not None
+            found = np.array([outside(numbers, p.low, p.high) is not None for numbers in argument])
+            if found.any():
+                left[value.layer] = found
             return chebyshev(argument, p.coefficients, p.low, p.high)
 
-        evaluate(self.result, self._rows(x), watched)
-        return int(left.sum())
+        evaluate(self.result, rows, watched)
+        return left
 
     def __repr__(self) -> str:
         """Return name, sizes and approximations."""
         outputs = self.result.size
         fits = "".join(f"\n  {layer}: {p!r}" for layer, p in self.calibration.items())
-        return f"<model {self.name}: {self.features} features, {outputs} score{'s' * (outputs > 1)}{fits}>"
-
-
-def calibrated(
-    name: str, result: Value, data: Any, classes: Sequence[Any] | None, options: Options, features: int
-) -> Model:
-    """Return the model with the ranges of its features and activations as the calibration data have them."""
-    rows = reals(data, "calibration data")
-    if rows.ndim < 2 or len(rows) == 0 or rows[0].size != features:
-        raise InputError(
-            f"calibration data of shape {rows.shape}: rows of {features} features are needed, as in the training"
+        moved = f"\n  moves a score of the calibration data by {self.deviation:.2g}, {self.share:.2%} of its extent"
+        return (
+            f"<model {self.name}: {self.features} features, {outputs} score{'s' * (outputs > 1)}{fits}"
+            f"{moved if self.calibration else ''}>"
         )
-    rows = rows.reshape(len(rows), -1)
-    low, high = _widened(rows.min(axis=0), rows.max(axis=0), options.margin)
-    found: dict[str, Approximation] = {}
-
-    def fitted(value: Activation, argument: Array) -> Array:
-        ends = _widened(argument.min(), argument.max(), options.margin)
-        p = approximate(value.function, float(ends[0]), float(ends[1]), **_fit(options))
-        found[value.layer] = p
-        return np.asarray(FUNCTIONS[value.function](argument))
-
-    evaluate(result, rows, fitted)
-    return Model(name, result, low, high, None if classes is None else np.asarray(list(classes)), found, options)
 
 
-def _fit(options: Options) -> dict[str, Any]:
-    if options.error is not None:
-        return {"error": options.error}
-    return {"degree": 7 if options.degree is None else options.degree}
-
-
-def _widened(low: Any, high: Any, margin: float) -> tuple[Any, Any]:
-    """Return a range widened on each side; one of no extent gets some."""
-    extent = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0) * 1e-3)
-    return low - margin * extent, high + margin * extent + np.where(high > low, 0.0, extent)
+def _time(entries: int) -> str:
+    """Return the least time of a compilation in words."""
+    seconds = entries / _ENTRIES_A_SECOND
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} minutes"
 
 
 def _replaced(result: Value, half: Array, middle: Array) -> Value:

@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from sklearn.datasets import load_diabetes  # type: ignore[import-untyped]
 from sklearn.decomposition import PCA  # type: ignore[import-untyped]
 from sklearn.linear_model import (  # type: ignore[import-untyped]
     LinearRegression,
@@ -54,7 +55,7 @@ REGRESSIONS = [
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=str)
 def test_classes_in_the_clear_are_those_of_scikit_learn(estimator: Any, answers: Any, scaled: bool) -> None:
     fitted = (make_pipeline(StandardScaler(), estimator) if scaled else estimator).fit(X, answers)
-    model = rs.from_sklearn(fitted, X)
+    model = rs.from_sklearn(fitted, X, deviation=None)
     assert (model.labels(model.clear(X)) == fitted.predict(X)).all()
 
 
@@ -74,7 +75,7 @@ def test_values_in_the_clear_are_those_of_scikit_learn(estimator: Any) -> None:
 def test_encrypted_scores_are_those_of_the_polynomials(rows: int) -> None:
     estimator = MLPClassifier((4,), activation="tanh", solver="lbfgs", alpha=1.0, max_iter=200, random_state=0)
     fitted = make_pipeline(StandardScaler(), estimator).fit(X, TWO)
-    model = rs.from_sklearn(fitted, X, degree=3, rows=rows, tolerance=0.01)
+    model = rs.from_sklearn(fitted, X, degree=3, deviation=None, rows=rows, tolerance=0.01)
     scores = model(X[:3])
     np.testing.assert_allclose(scores, model.clear(X[:3], polynomial=True), atol=0.01)
     assert (model.predict(X[:1]) == model.labels(scores[:1])).all()
@@ -107,17 +108,16 @@ MODEL = rs.from_sklearn(LogisticRegression().fit(X, TWO), X)
 @pytest.mark.parametrize(
     ("use", "line"),
     [
-        (lambda: MODEL(X[:1] + 1000), r"row 0, feature 0 is outside the calibrated range \[.*\]; calibrate"),
+        (lambda: MODEL(X[:1] + 1000), r"row 0, feature 0 is .*, outside the calibrated range \[.*\]; state the feat"),
         (lambda: MODEL(np.full((1, 5), np.nan)), "nan; every value must be finite"),
         (lambda: MODEL(X[:1, :4]), r"samples of shape \(1, 4\): the model takes 5 features a row"),
         (lambda: MODEL.compare(X[:2], TWO[:1]), "2 samples and 1 answers"),
         (lambda: MODEL.compare(X[:0], TWO[:0]), "0 samples and 0 answers"),
-        (lambda: rs.from_sklearn(PCA().fit(X), X), "a PCA is not supported; supported are LogisticRegression"),
-        (lambda: rs.from_sklearn(np.linalg, X), "a module is not supported"),
+        (lambda: rs.from_sklearn(np.linalg, X), "module is not supported; a fitted estimator of scikit-learn"),
         (lambda: rs.from_sklearn(LogisticRegression(), X), "LogisticRegression is not fitted; call its fit"),
-        (lambda: rs.from_sklearn(StandardScaler().fit(X), X), "ends with StandardScaler; a classifier"),
+        (lambda: rs.from_sklearn(PCA(), X), "PCA is not fitted; call its fit"),
         (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X[:, :4]), r"data of shape \(120, 4\): rows of 5"),
-        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X[0]), r"data of shape \(5,\): rows of 5"),
+        (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X[0]), r"data of shape \(5,\): rows of features"),
         (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, margin=-1), "margin=-1: a number from 0"),
         (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, rows=0), "rows=0: how many samples"),
         (lambda: rs.from_sklearn(LogisticRegression().fit(X, TWO), X, degree=3, error=1), "degree or error, not both"),
@@ -199,7 +199,7 @@ def test_networks_in_the_clear_are_those_of_the_reference(name: str) -> None:
 
 def test_a_network_of_a_file_encrypted(tmp_path: Path) -> None:
     onnx.save(NETWORKS["groups, global pool"], tmp_path / "network.onnx")
-    model = rs.from_onnx(tmp_path / "network.onnx", IMAGES, classes="abc", degree=3, tolerance=0.01)
+    model = rs.from_onnx(tmp_path / "network.onnx", IMAGES, classes="abc", degree=3, deviation=None, tolerance=0.01)
     np.testing.assert_allclose(model(IMAGES[:1]), model.clear(IMAGES[:1], polynomial=True), atol=0.01)
     assert set(model.labels(model.clear(IMAGES))) <= set("abc")
     assert list(model.calibration) == ["the_tanh"]
@@ -224,6 +224,14 @@ def test_the_reference_of_a_convolution_is_a_convolution() -> None:
         (
             network(node("MaxPool", "image", kernel_shape=[2, 2])),
             "operator MaxPool of node the_maxpool.*; train with AveragePool",
+        ),
+        (
+            network(node("LSTM", "image w r", hidden_size=2), w=normal(1, 8, 6), r=normal(1, 8, 2)),
+            "operator LSTM of node the_lstm is not supported; its gates",
+        ),
+        (
+            network(node("Reshape", "w r", output="v"), node("Add", "image v"), w=normal(3), r=np.array([2, 2])),
+            r"node the_reshape \(Reshape\): .*; check the model",
         ),
         (network(node("Erf", "image")), "operator Erf of node the_erf is not supported; supported are Gemm"),
         (network(node("Div", "image image")), "node the_div: Div of two encrypted values; Add, Sub or Mul"),
@@ -258,3 +266,41 @@ def test_networks_that_are_refused(model: Any, line: str) -> None:
 def test_data_and_options_that_are_refused(data: Any, options: Any, line: str) -> None:
     with pytest.raises(rs.InputError, match=line):
         rs.from_onnx(NETWORKS["convolution"], data, **options)
+
+
+def test_held_out_rows_beyond_the_data_are_taken_with_a_domain_or_clipped() -> None:
+    """A pixel that is constant in the calibration data moves in held-out ones."""
+    data = np.random.default_rng(3).uniform(0, 1, (60, 4))
+    data[:, 2] = 0.0
+    fitted = LogisticRegression().fit(data, data[:, 0] > 0.5)
+    held_out = np.column_stack([data[:5, :2], np.full(5, 0.9), data[:5, 3]])
+    with pytest.raises(rs.InputError, match=r"row 0, feature 2 is 0.9, .*domain=\(0, 1\).*clip=True"):
+        rs.from_sklearn(fitted, data).compare(held_out, fitted.predict(held_out))
+    stated = rs.from_sklearn(fitted, data, domain=(0, 1))
+    assert stated.compare(held_out, fitted.predict(held_out)).encrypted == 1.0
+    clipped = rs.from_sklearn(fitted, data, clip=True)
+    assert np.abs(clipped.encode(held_out)).max() == 1.0
+    with pytest.raises(rs.InputError, match=r"feature 0 is 1.5, outside the domain \[0, 1\]; state a wider"):
+        stated.encode(np.array([1.5, 0, 0, 0]))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("activation", ["logistic", "tanh"])
+def test_a_network_that_polynomials_move_too_far_is_refused_with_the_figure(activation: str) -> None:
+    """At its defaults on values of other sizes: as far as a quarter of the extent without a word before."""
+    samples, values = load_diabetes(return_X_y=True)
+    network = MLPRegressor(activation=activation, random_state=0).fit(samples * 100, values)
+    try:
+        model = rs.from_sklearn(network, samples * 100)
+    except rs.InputError as error:
+        told = str(error)
+    else:
+        told = ""
+        assert model.share <= 0.02
+        moved = np.abs(model.clear(samples * 100) - model.clear(samples * 100, polynomial=True)).max()
+        assert moved <= 0.02 * model.extent + 1e-9
+    taken = rs.from_sklearn(network, samples * 100, deviation=None, degree=3)
+    assert taken.share > 0.0
+    with pytest.raises(rs.InputError, match=r"of degree 3 move a score .* of its extent \(2.0% is allowed\)"):
+        rs.from_sklearn(network, samples * 100, degree=3)
+    assert not told or "of its extent (2.0% is allowed)" in told

@@ -80,11 +80,7 @@ fn max_log2_qp(n: usize, level: u32, table: &str, secret: &str) -> PyResult<Opti
 #[pyo3(signature = (n, log2_qp, *, table="2024-classical", secret="ternary"))]
 fn security_bits(n: usize, log2_qp: f64, table: &str, secret: &str) -> PyResult<f64> {
     let (table, secret) = (table_named(table)?, secret_named(secret)?);
-    if !(log2_qp.is_finite() && log2_qp >= 0.0) {
-        return Err(Kind::Parameter.error(format!(
-            "log2_qp is {log2_qp}; the size of a modulus in bits is finite and not negative"
-        )));
-    }
+    rlwe::security::check_size(log2_qp).or_raise()?;
     Ok(rlwe::security::estimated_bits(table, secret, n, log2_qp))
 }
 

@@ -218,15 +218,34 @@ impl Drawn {
     }
 }
 
+/// Fails unless `log2_qp` is the size of a modulus in bits.
+///
+/// # Errors
+/// [`Error::Parameter`].
+pub fn check_size(log2_qp: f64) -> Result<(), Error> {
+    if log2_qp.is_finite() && log2_qp >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        what: "log2_qp, the size of a modulus in bits,",
+        got: log2_qp.to_string(),
+        allowed: "finite and not negative".into(),
+    })
+}
+
 /// Estimated bits of security at degree `n` and modulus size `log2_qp`: an estimate, not a proof.
 ///
 /// Linear between the points known for this n (the table's three, and for ternary secrets under the classical tables
-/// the precomputed ones); beyond them proportional to 1/log2(QP). 0 when nothing is known about n.
+/// the precomputed ones); beyond them proportional to 1/log2(QP). 0 when nothing is known about n, and for a size that
+/// [`check_size`] refuses.
 pub fn estimated_bits(which: SecurityTable, secret: SecretKind, n: usize, log2_qp: f64) -> f64 {
     let points = known_points(which, secret, n);
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return 0.0;
     };
+    if check_size(log2_qp).is_err() {
+        return 0.0;
+    }
     if log2_qp <= first.0 {
         return first.1 * first.0 / log2_qp.max(1.0);
     }

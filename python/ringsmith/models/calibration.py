@@ -109,7 +109,7 @@ def _extents(clear: Array) -> Array:
 def _refusal(found: _Fits, clear: Array, options: Options) -> str:
     worst = max(found.calibration.values(), key=lambda p: p.error)
     tried = f"error={options.error:g}" if options.error is not None else f"degree {worst.degree}"
-    largest = "" if options.degree is not None or options.error is not None else ", the largest tried"
+    largest = "" if options.degree is not None or options.error is not None else ", the largest tried,"
     allowed = np.ceil(found.share * 1.01 * 1e3) / 1e3
     sooner = "leave out degree= and error= (the degree is raised until it is enough), " if not largest else ""
     return (

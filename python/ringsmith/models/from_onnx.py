@@ -7,7 +7,7 @@ paddings and strides mean what ONNX says they mean.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ _LINEAR = (
     "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Neg", "Pad", "ReduceMean", "ReduceSum",
 )  # fmt: skip
 _ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Exp": "exp"}
+_POOLINGS = ("AveragePool", "GlobalAveragePool")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 _SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *_ARITHMETIC)
 _REMEDIES = {
@@ -216,19 +217,21 @@ class _Graph:
         """Return the matrix of an operator that is linear in `given`, applied."""
         argument, shape = self.values[given]
         constants = {one: self.known[one] for one in node.input if one and one != given}
-        size = int(np.prod(shape))
 
         def apply(x: Array) -> Array:
-            return self._run(node, {**constants, given: x.reshape(1, *shape)})[0]
+            return self._run(node, {**constants, given: x})[0]
 
-        shift = apply(np.zeros(size))
+        shift = apply(np.zeros((1, *shape)))
         if len(shift) != 1:
             raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {shift.shape}")
+        size = int(np.prod(shape))
         if size * shift.size > _MOST_ENTRIES:
             raise InputError(f"from_onnx: node {name} ({node.op_type}): a matrix of {size} x {shift.size} is too large")
-        matrix = np.empty((size, shift.size))
-        for row, basis in enumerate(np.eye(size)):
-            matrix[row] = (apply(basis) - shift).reshape(-1)
+        # A pooling treats every channel alike, and the reference takes as long for each: one is asked for.
+        if node.op_type in _POOLINGS:
+            matrix: Array = np.asarray(np.kron(np.eye(shape[0]), _matrix(apply, (1, *shape[1:]))))
+        else:
+            matrix = _matrix(apply, shape)
         return affine(argument, matrix, shift.reshape(-1)), shift.shape[1:]
 
     def _run(self, node: Any, inputs: dict[str, Array]) -> list[Array]:
@@ -243,6 +246,18 @@ class _Graph:
             made = helper.make_model(graph, opset_imports=self.model.opset_import)
             self.evaluators[key] = onnx.reference.ReferenceEvaluator(made)
         return list(self.evaluators[key].run(None, inputs))
+
+
+def _matrix(apply: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+    """Return the matrix (inputs, outputs) of an affine function of samples of a shape, by its values on a basis."""
+    size = int(np.prod(shape))
+    shift = apply(np.zeros((1, *shape))).reshape(-1)
+    matrix = np.empty((size, shift.size))
+    for row in range(size):
+        basis = np.zeros(size)
+        basis[row] = 1.0
+        matrix[row] = apply(basis.reshape(1, *shape)).reshape(-1) - shift
+    return matrix
 
 
 def _array(initializer: Any) -> Any:

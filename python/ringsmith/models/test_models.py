@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
 import ringsmith as rs
+from ringsmith.models import from_onnx
+from ringsmith.models.model import IntervalWarning
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5)) * [1, 10, 0.1, 3, 1] + [0, 5, 0, -2, 1]
@@ -100,6 +103,39 @@ def test_rows_that_leave_an_interval_are_counted() -> None:
     model = rs.from_sklearn(fitted, X[:60], margin=0.0)
     assert model._outside(X[:60]) == 0
     assert model._outside(X * 1.5) > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_that_no_degree_holds_is_refused_and_its_remedies_work() -> None:
+    samples, answers = load_diabetes(return_X_y=True, scaled=False)
+    kind = MLPRegressor(activation="tanh", hidden_layer_sizes=(8,), solver="lbfgs", max_iter=300, random_state=0)
+    fitted = kind.fit(samples, answers)
+    with pytest.raises(rs.InputError, match=r"degree 127, the largest tried, move .* of its extent") as caught:
+        rs.from_sklearn(fitted, samples)
+    allowed = float(str(caught.value).split("allow deviation=")[1])
+    assert rs.from_sklearn(fitted, samples, deviation=allowed).share <= allowed
+
+
+def test_options_of_a_kernel_are_taken() -> None:
+    """Messages of the compiler name options of `rs.kernel`."""
+    fitted = LogisticRegression().fit(X, TWO)
+    model = rs.from_sklearn(fitted, X, keys_limit=75595776, guarantee="probable", name="own", precision=12)
+    assert (model.kernel.keys_limit, model.kernel.guarantee, model.kernel.name) == (75595776, "probable", "own")
+    assert model.kernel.tolerance == 2.0**-12
+    with pytest.raises(rs.ParameterError, match="allow keys_limit=") as caught:
+        _ = rs.from_sklearn(fitted, X, keys_limit=10).program
+    limit = int(re.findall("keys_limit=([0-9]+) or more", str(caught.value))[0])
+    assert rs.from_sklearn(fitted, X, keys_limit=limit).program.params.n > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_samples_that_leave_an_interval_are_told() -> None:
+    fitted = MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=50, random_state=0).fit(X, VALUES)
+    model = rs.from_sklearn(fitted, X[:60], margin=0.0, domain=(-60, 60), tolerance=0.1)
+    far = np.array([[-50.0, 50, 50, -50, 50]])
+    assert model._outside(far) == 1
+    with pytest.warns(IntervalWarning, match="1 of 1 samples, the first in row 0, leave the interval of MLPRegressor"):
+        model._warn(far)
 
 
 MODEL = rs.from_sklearn(LogisticRegression().fit(X, TWO), X)
@@ -195,6 +231,28 @@ def test_networks_in_the_clear_are_those_of_the_reference(name: str) -> None:
     model = rs.from_onnx(NETWORKS[name], IMAGES)
     (expected,) = ReferenceEvaluator(NETWORKS[name]).run(None, {"image": IMAGES.astype(np.float32)})
     np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["AveragePool", "GlobalAveragePool"])
+def test_a_pooling_is_asked_for_one_channel(op: str) -> None:
+    """The reference takes as long for each channel: a network of many was read in minutes."""
+    attributes: dict[str, Any] = (
+        {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]} if op == "AveragePool" else {}
+    )
+    graph = network(node(op, "image", "a", **attributes), node("Flatten", "a"))
+    (expected,) = ReferenceEvaluator(graph).run(None, {"image": IMAGES.astype(np.float32)})
+    np.testing.assert_allclose(rs.from_onnx(graph, IMAGES).clear(IMAGES), np.asarray(expected), atol=1e-6)
+    asked = []
+    original = from_onnx._Graph._run
+
+    def counted(graph: Any, node: Any, inputs: Any) -> Any:
+        asked.append(inputs["image"].shape)
+        return original(graph, node, inputs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(from_onnx._Graph, "_run", counted)
+        from_onnx._Graph.of(network(node(op, "image", **attributes))).result()
+    assert asked == [(1, 2, 6, 6)] + [(1, 1, 6, 6)] * 37
 
 
 def test_a_network_of_a_file_encrypted(tmp_path: Path) -> None:

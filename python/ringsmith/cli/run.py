@@ -85,7 +85,10 @@ def run(
     device_only: Annotated[
         bool, typer.Option("--device-only", help="with --on model:, rtl:: refuse what would leave work to the host")
     ] = False,
-    trace: Annotated[str | None, typer.Option("--trace", help="write the engine's timeline to this file")] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", help="write a Perfetto timeline: on cpu the steps, on a co-processor its last program"),
+    ] = None,
     polynomial: Annotated[
         bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")
     ] = False,
@@ -113,6 +116,8 @@ def run(
         raise InputError("--detach needs --client FILE: what decrypts the result later")
     if at is not None and on != "cpu":
         raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
+    if at is not None and trace is not None:
+        raise InputError("--trace shows a run on this machine, --at evaluates on a server; give one of them")
     there = None if at is None else connected(at, api_key_file, allow_http)
     options = EngineOptions(tuple(overrides or ()), trace, device_only, {"polynomial": polynomial})
     engine: Engine = open_engine(on, options)

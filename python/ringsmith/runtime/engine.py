@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from ringsmith import _native
@@ -18,6 +19,7 @@ from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.recording import Recording
 from ringsmith.runtime.server import Execution, Progress
+from ringsmith.runtime.timeline import write_steps
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,14 @@ class WideTowers(Protocol):
 
 
 @runtime_checkable
+class Timed(Protocol):
+    """An engine that is told how long each step of a run took."""
+
+    def timed(self, kernel: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]) -> None:
+        """Take the milliseconds of a kernel's steps in order, and by step those of its parts."""
+
+
+@runtime_checkable
 class Elsewhere(Protocol):
     """An engine that evaluates whole programs in another place, for a client of this one."""
 
@@ -91,6 +101,15 @@ class Cpu:
     name = "cpu"
     device = None
     recording = None
+
+    def __init__(self, trace: str | None = None) -> None:
+        """Write the steps of each run to the file `trace`, if there is one."""
+        self._trace = trace
+
+    def timed(self, kernel: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]) -> None:
+        """Write the timeline that was asked for."""
+        if self._trace is not None:
+            write_steps(Path(self._trace), f"{self.name} {kernel}", times_ms, parts_ms)
 
     def report(self, seconds: float) -> dict[str, Any]:
         """Nothing beside the times every run has."""

@@ -27,9 +27,9 @@ def open_engine(name: str, options: EngineOptions | None = None) -> Engine:
     if name == "cpu":
         if options and options.extra.get("polynomial"):
             raise InputError("the engine cpu takes no --polynomial; the recorder does: --on record:FILE")
-        if options and (options.overrides or options.trace is not None):
-            raise InputError("the engine cpu takes no --set and no --trace; a co-processor does: --on model:PRESET")
-        return Cpu()
+        if options and options.overrides:
+            raise InputError("the engine cpu takes no --set; a co-processor does: --on model:PRESET")
+        return Cpu(options.trace if options else None)
     if kind not in ENGINES:
         kinds = sorted(set(ENGINES) - {"record"})
         known = ", ".join(["cpu", *(f"{kind}:PRESET" for kind in kinds), "record:FILE"])

@@ -21,7 +21,7 @@ from ringsmith.ir.numbers import as_array
 from ringsmith.ir.reading import Reading
 from ringsmith.progress import telling
 from ringsmith.runtime.client import Client
-from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, WideTowers
+from ringsmith.runtime.engine import Elsewhere, Engine, Evaluator, Timed, WideTowers
 from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.expected import Expected, deviation, expected_of
 from ringsmith.runtime.kernel import Kernel
@@ -218,7 +218,7 @@ def _evaluated(
     error = deviation(output, expected.values)
     exact = program.params.scheme == "bfv"
     tolerance = Reading.of(program.native).tolerance(expected.values) if exact else signature.tolerance
-    return Report(
+    report = Report(
         kernel=signature.name,
         variant=signature.variant,
         title=title,
@@ -245,6 +245,8 @@ def _evaluated(
         variants=variants or {},
         engine_facts=used.report(time.perf_counter() - begin),
     )
+    _tell(used, report)
+    return report
 
 
 def _aided(
@@ -272,7 +274,7 @@ def _aided(
     tolerance = 0.0 if exact else signature.tolerance
     clock.times |= talked.split()
     promised = [program.noise_bits for program in rounds.programs]
-    return Report(
+    report = Report(
         kernel=signature.name,
         variant=signature.variant,
         title=title,
@@ -301,3 +303,16 @@ def _aided(
         rounds=tuple(one.json() for one in talked.rounds),
         engine_facts=used.report(time.perf_counter() - begin),
     )
+    _tell(used, report)
+    return report
+
+
+def _tell(used: Engine, report: Report) -> None:
+    """Tell an engine that asks for them the steps of the run and their parts."""
+    if not isinstance(used, Timed):
+        return
+    # The rounds of a client-aided run are one step; what the client and the server took of it stand beside it.
+    shares = ("client", "wire", "server") if report.rounds else ()
+    steps = {name: ms for name, ms in report.time_ms.items() if name not in shares}
+    rounds = {name: report.time_ms[name] for name in shares}
+    used.timed(report.kernel, steps, {"evaluate": report.evaluation_ms, "rounds": rounds})

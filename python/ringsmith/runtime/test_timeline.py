@@ -2,8 +2,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
+import ringsmith as rs
+from ringsmith.cli import main
 from ringsmith.cli.simulate import measure
 from ringsmith.runtime.devices import open_device
+from ringsmith.runtime.engine import EngineOptions
+from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.timeline import summary, trace_bytes, write_trace
 
 Fields = list[tuple[int, int | bytes]]
@@ -86,3 +93,59 @@ def test_the_summary_has_ten_lines_and_names_the_waits() -> None:
     assert "4,121 cycles, 41.2 us at 100 MHz" in lines[0]
     assert "100.0 %" in lines[1]
     assert "ntt waited for its unit, behind" in " ".join(lines)
+
+
+@rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=9), params="bfv-client", allow_insecure=True)
+def doubled(x: Any) -> Any:
+    """A sum: no keys, no depth."""
+    return x + x
+
+
+@rs.kernel(x=rs.Encrypted(4, low=-3, high=3))
+def refreshed(x: Any) -> Any:
+    """A function of the client's, and a product after it."""
+    return rs.refresh(x, lambda v: np.maximum(v, 0), low=0, high=3) * 2
+
+
+def steps(path: Path) -> tuple[list[tuple[str, float]], dict[str, list[str]]]:
+    """The slices of a CPU's trace, each with its milliseconds, and the annotated parts of those that have any."""
+    packets = [dict(fields(as_bytes(body))) for _, body in fields(path.read_bytes())]
+    events = [(int(packet[8]), fields(as_bytes(packet[11]))) for packet in packets if 11 in packet]
+    found, parts, last = [], {}, 0
+    for (start, begin), (end, closing) in zip(events[::2], events[1::2], strict=True):
+        assert (dict(begin)[9], dict(closing)[9], start) == (1, 2, last)
+        name, last = as_bytes(dict(begin)[23]).decode(), end
+        found.append((name, (end - start) / 1e6))
+        parts[name] = [as_bytes(dict(fields(as_bytes(body)))[10]).decode() for number, body in begin if number == 4]
+    return found, parts
+
+
+def test_a_trace_of_the_cpu_has_every_step_of_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "run.pftrace"
+    report = rs.run(doubled, seed="7", engine=open_engine("cpu", EngineOptions(trace=str(path))))
+    found, parts = steps(path)
+    assert [name for name, _ in found] == ["inputs", "compile", "clear", "keygen", "encrypt", "evaluate", "decrypt"]
+    assert dict(found) == pytest.approx(dict(report.time_ms), abs=1e-5)
+    assert parts["evaluate"] == [f"{kind}, us" for kind in report.evaluation_ms] != []
+    assert not any(own for name, own in parts.items() if name != "evaluate")
+
+
+def test_a_trace_of_a_client_aided_run_has_its_rounds_as_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "run.pftrace"
+    report = rs.run(refreshed, seed="7", engine=open_engine("cpu", EngineOptions(trace=str(path))))
+    found, parts = steps(path)
+    assert [name for name, _ in found] == ["inputs", "compile", "clear", "keygen", "rounds"]
+    assert parts["rounds"] == ["client, us", "wire, us", "server, us"]
+    assert dict(found)["rounds"] == pytest.approx(report.time_ms["rounds"], abs=1e-5)
+
+
+def test_a_trace_of_what_a_server_evaluates_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.pftrace"
+    monkeypatch.setattr("sys.argv", ["ringsmith", "run", "k.py", "--at", "https://localhost:1", "--trace", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "--trace shows a run on this machine" in capsys.readouterr().err
+    assert not path.exists()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Timelines of the co-processor: a Perfetto trace, one track per unit, and a summary in ten lines.
+"""Timelines as Perfetto traces: of a co-processor, one track per unit, with a summary in ten lines; of a run's steps.
 
 The same from the model and from the RTL. The trace is written in the protobuf encoding directly: a `Trace` is a list of
 `TracePacket`s (field 1), each a track descriptor (field 60) or a slice's begin or end (field 11).
@@ -39,6 +39,33 @@ def trace_bytes(name: str, profile: Mapping[str, Any], clock_mhz: float, assembl
         packets.append(_descriptor(track, _text(2, unit), _number(5, _PROCESS)))
     for track, unit in enumerate(there, start=2):
         packets += _slices(track, [e for e in profile["events"] if e[2] == unit], 1e3 / clock_mhz, lines)
+    return b"".join(_message(1, packet) for packet in packets)
+
+
+def write_steps(
+    path: Path, name: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]
+) -> None:
+    """Write the steps of a run as a Perfetto trace, in milliseconds; see `steps_bytes`."""
+    with replacing(path) as file:
+        file.write(steps_bytes(name, times_ms, parts_ms))
+
+
+def steps_bytes(name: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]) -> bytes:
+    """Return the bytes of a Perfetto trace of steps, one after another on one track.
+
+    `parts_ms`: by step, the time of each part of it. Parts may overlap, so a step shows them as microseconds beside it.
+    """
+    packets = [
+        _descriptor(_PROCESS, _text(2, name), _message(3, _number(1, _PROCESS) + _text(6, name))),
+        _descriptor(2, _text(2, "steps"), _number(5, _PROCESS)),
+    ]
+    start = 0.0
+    for step, spent in times_ms.items():
+        parts = b"".join(_annotation(f"{part}, us", round(ms * 1e3)) for part, ms in parts_ms.get(step, {}).items())
+        body = _number(9, _BEGIN) + _number(11, 2) + _text(23, step) + _text(22, "step")
+        packets.append(_event(start * 1e6, body + parts))
+        start += spent
+        packets.append(_event(start * 1e6, _number(9, _END) + _number(11, 2)))
     return b"".join(_message(1, packet) for packet in packets)
 
 

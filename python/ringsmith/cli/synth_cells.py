@@ -69,8 +69,10 @@ def synth_cells(name: str, settings: Sequence[str], design: Design, options: Cel
     operation = None
     if isinstance(preset, Preset) and options.waveform is None:
         operation = operation_of(preset, options)
+    # A library of the user's own is read first: what is wrong with it needs no tool to be told.
+    own = None if options.liberty is None else load_library(options.liberty)
     sta.require()
-    library = load_library(options.liberty if options.liberty is not None else default_library())
+    library = own or load_library(default_library())
     if options.by_module:
         report = estimate_by_module(design, library, operation=operation, waveform=options.waveform)
     else:

@@ -69,5 +69,5 @@ def test_without_optuna_the_extra_is_named(found: list[Any], monkeypatch: pytest
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     with Evaluator(packed(found), 1) as evaluator:
         space = (found, values_with(FEW), load_board("zcu102"), Results(Path(":memory:")), evaluator)
-        with pytest.raises(InputError, match=r"pip install ringsmith\[search\]"):
+        with pytest.raises(InputError, match=r"pip install 'ringsmith\[search\]'"):
             evolving.evolve(*space, 10)

@@ -218,7 +218,7 @@ def test_a_kernel_too_deep_for_any_degree_is_refused() -> None:
             x = x * x
         return x
 
-    with pytest.raises(ParameterError, match="ask for less depth"):
+    with pytest.raises(ParameterError, match="errors and ranges grow most in line"):
         candidates(deep, {"x": (8,)})
 
 

@@ -95,5 +95,5 @@ def test_a_missing_processor_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     # A build without controller has no file of either.
     names = [path.stem for path in sources.design("rs_top_serial", {"Controller": 0})]
     assert "rs_controller" not in names
-    with pytest.raises(ToolError, match="pip install pythondata-cpu-serv"):
+    with pytest.raises(ToolError, match=r"pythondata-cpu-serv, is not installed: pip install 'ringsmith\[hw\]'"):
         sources.design("rs_top_serial", {"Controller": 1})

@@ -91,7 +91,7 @@ def _unwrapped(model: Any) -> Any:
 
 
 def _features(step: Any, rows: Array) -> int:
-    """Return the number of features of a model; refuse what is no estimator."""
+    """Return the number of features of a model; refuse objects without fit, predict or transform."""
     kind = type(step).__name__
     if not any(hasattr(step, method) for method in ("fit", "predict", "transform")):
         raise InputError(f"from_sklearn: {kind} is not supported; a fitted estimator of scikit-learn is needed")

@@ -47,6 +47,6 @@ def test_readers_of_plain_verilog_take_it(name: str, changes: dict[str, object],
 def test_a_design_that_cannot_be_elaborated_leaves_the_target(tmp_path: Path) -> None:
     target = tmp_path / "plain.v"
     target.write_text("before\n")
-    with pytest.raises(ToolError, match="W .word_bits. must be 14..128"):
+    with pytest.raises(ToolError, match=r"W \(word_bits\) must be 14\.\.128"):
         write_verilog("rs_top_axi", {"W": 7}, target)
     assert target.read_text() == "before\n"

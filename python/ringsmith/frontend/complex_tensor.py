@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ringsmith.errors import InputError, KernelError
+from ringsmith.frontend.numpy_functions import FUNCTIONS, OF_EVERY_KIND
 from ringsmith.frontend.partwise import LINEAR, Partwise, by_part, shape_function, supported, zeros
 from ringsmith.frontend.refusals import remedy_for
 from ringsmith.frontend.remedies import COMPLEX
@@ -297,6 +298,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.var: _variance,
     np.real: lambda val: val.real,
     np.imag: lambda val: val.imag,
+    **{f: FUNCTIONS[f].compute for f in (*OF_EVERY_KIND, np.fft.fft, np.fft.ifft, np.fft.irfft)},
 }
 
 

@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ringsmith.errors import KernelError
+from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor, as_tensor, joined, matmul, together, viewed
 from ringsmith.location import here
 
@@ -87,6 +88,42 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     if not x.ndim or not y.ndim:
         raise ValueError("two vectors are needed; a single number is none")
     return convolve(x, y.reshape(-1)[::-1], mode) if x.size >= y.size else correlate(y, x, mode)[::-1]
+
+
+def vecdot(x1: Any, x2: Any, axis: Any = -1) -> Any:
+    """Return numpy.vecdot: inner products along an axis, of the conjugate of the first."""
+    x, y = (as_traced(one) for one in (x1, x2))
+    if not x.ndim or not y.ndim or x.shape[axis] != y.shape[axis]:
+        raise ValueError(f"vectors of one length are needed along axis {axis}; the shapes are {x.shape} and {y.shape}")
+    left, right = (one if axis in (-1, one.ndim - 1) else np.moveaxis(one, axis, -1) for one in (x, y))
+    if left.ndim == right.ndim == 1:
+        return left.conj() @ right
+    return (left.conj() * right).sum(axis=-1)
+
+
+def matvec(x1: Any, x2: Any) -> Any:
+    """Return numpy.matvec: stacks of matrices times stacks of vectors."""
+    x, y = (as_traced(one) for one in (x1, x2))
+    if x.ndim < 2 or not y.ndim:
+        raise ValueError(f"a matrix and a vector are needed; the shapes are {x.shape} and {y.shape}")
+    if y.ndim == 1:
+        return x @ y
+    return y @ np.matrix_transpose(x) if x.ndim == 2 else (x @ y.reshape(*y.shape, 1))[..., 0]
+
+
+def vecmat(x1: Any, x2: Any) -> Any:
+    """Return numpy.vecmat: conjugates of stacks of vectors times stacks of matrices."""
+    x, y = (as_traced(one) for one in (x1, x2))
+    if y.ndim < 2 or not x.ndim:
+        raise ValueError(f"a vector and a matrix are needed; the shapes are {x.shape} and {y.shape}")
+    if x.ndim == 1 or y.ndim == 2:
+        return x.conj() @ y
+    return (x.conj().reshape(*x.shape[:-1], 1, x.shape[-1]) @ y)[..., 0, :]
+
+
+def as_traced(value: Any) -> Any:
+    """Return a traced value as it is, and known numbers as an array."""
+    return value if isinstance(value, Refusing) else np.asarray(value)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Any:

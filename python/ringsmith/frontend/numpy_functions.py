@@ -10,18 +10,19 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ringsmith.errors import KernelError
-from ringsmith.frontend import numpy_algebra, numpy_series, stacked_product
+from ringsmith.frontend import numpy_algebra, numpy_calculus, numpy_series, numpy_transforms, stacked_product
 from ringsmith.frontend.refusals import REMEDIES, Refusing, numbers_of, remedy_for
-from ringsmith.frontend.remedies import of_ufunc
+from ringsmith.frontend.remedies import NORMS, of_norm, of_ufunc
 from ringsmith.frontend.tensor import (
     NUMPY,
     Tensor,
@@ -50,7 +51,13 @@ UFUNCS: dict[Any, Compute] = {
     np.square: lambda x: x * x,
     np.matmul: matmul,
     np.conjugate: lambda x: x.conj(),
+    np.vecdot: numpy_algebra.vecdot,
 }
+if hasattr(np, "matvec"):  # numpy 2.2
+    UFUNCS |= {np.matvec: numpy_algebra.matvec, np.vecmat: numpy_algebra.vecmat}
+#: Ufuncs that compute with values of every kind, and the keywords of those that take one.
+GENERAL = [ufunc for ufunc in UFUNCS if ufunc.signature and ufunc is not np.matmul]
+_UFUNC_KEYWORDS: dict[Any, tuple[str, ...]] = {np.vecdot: ("axis",)}
 # Keywords of ufuncs, and the value of each that changes nothing.
 _UFUNC_DEFAULTS: dict[str, Any] = {"where": True, "casting": "same_kind", "order": "K", "subok": True}
 
@@ -64,9 +71,12 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping
         raise KernelError(
             f"{name} into an array (out=, a += x): an encrypted value cannot be put there; write a = a + x", here()
         )
+    taken = {keyword: kwargs[keyword] for keyword in _UFUNC_KEYWORDS.get(ufunc, ()) if keyword in kwargs}
     for keyword, value in kwargs.items():
-        if value is not None and not _same(value, _UFUNC_DEFAULTS.get(keyword)):
+        if keyword not in taken and value is not None and not _same(value, _UFUNC_DEFAULTS.get(keyword)):
             raise KernelError(f"{name}: {keyword}= is not supported in kernels", here())
+    if ufunc in GENERAL:
+        return told(name, UFUNCS[ufunc], inputs if kind_of(inputs) else together(inputs, here()), taken)
     if kind := kind_of(inputs):
         return kind.ufunc(ufunc, inputs)
     if ufunc not in UFUNCS:
@@ -76,6 +86,14 @@ def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping
 
 def _remedy(ufunc: Any, inputs: tuple[Any, ...]) -> str:
     return REMEDIES.get(ufunc.__name__) or of_ufunc(ufunc, numbers_of(inputs))
+
+
+def _remedy_of_norm(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Return the remedy for a norm by its arguments; nothing for other functions."""
+    if function not in NORMS or not args or not isinstance(args[0], Tensor):
+        return ""
+    given = dict(zip(NORMS[function], args[1:], strict=False)) | dict(kwargs)
+    return of_norm(function, args[0].ndim, given).words(numbers_of(args))
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -95,9 +113,9 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
     """Compute a numpy function, or refuse it or a keyword."""
     name = f"{function.__module__}.{function.__name__}"
     if kind := kind_of((*args, *kwargs.values())):
-        return kind.function(function, args, kwargs)
+        return told(name, kind.function, (function, args, kwargs), {})
     if function not in FUNCTIONS:
-        remedy = remedy_for(function.__name__, args[0] if args else None)
+        remedy = _remedy_of_norm(function, args, kwargs) or remedy_for(function.__name__, args[0] if args else None)
         raise KernelError(f"{name} is not supported in kernels; {remedy}", here())
     found, signature = FUNCTIONS[function], signature_of(function)
     try:
@@ -109,9 +127,14 @@ def call_function(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any
             if not _same(value, signature.parameters[keyword].default):
                 raise KernelError(f"{name}: {keyword}= is not supported in kernels", here())
             del bound.arguments[keyword]
+    return told(name, found.compute, bound.args, bound.kwargs)
+
+
+def told(name: str, compute: Compute, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Compute, and refuse by a function's name the arguments it fails on."""
     try:
-        return found.compute(*bound.args, **bound.kwargs)
-    except (ValueError, TypeError, IndexError) as error:
+        return compute(*args, **kwargs)
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
         raise KernelError(f"{name}: {error}", here()) from None
 
 
@@ -174,6 +197,62 @@ def _join(function: Any) -> Compute:
 def _append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
     _known(axis=axis)
     return joined((arr, values), lambda numbered: np.append(numbered[0], numbered[1], axis=axis))
+
+
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Tensor:
+    _known(obj=obj, axis=axis)
+    return joined((arr, values), lambda numbered: np.insert(numbered[0], obj, numbered[1], axis=axis))
+
+
+def _diagonal_of(function: Any) -> Compute:
+    """Return numpy.diag or numpy.diagflat: the elements of a diagonal, or zeros beside them."""
+
+    def compute(v: Any, k: Any = 0) -> Tensor:
+        _known(k=k)
+
+        def placed(numbered: list[Any]) -> Any:
+            elements, zero = numbered
+            found = function(elements + 1, k)
+            return np.where(found, found - 1, zero)
+
+        return joined((as_tensor(v, here()), 0), placed)
+
+    return compute
+
+
+def _block(arrays: Any) -> Tensor:
+    """Return numpy.block of nested lists."""
+    parts: list[Any] = []
+
+    def gathered(value: Any) -> Any:
+        if isinstance(value, list):
+            return [gathered(one) for one in value]
+        parts.append(value)
+        return len(parts) - 1
+
+    nested = gathered(arrays)
+
+    def placed(numbered: list[Any]) -> Any:
+        def own(value: Any) -> Any:
+            return [own(one) for one in value] if isinstance(value, list) else numbered[value]
+
+        return np.block(own(nested))
+
+    return joined(parts, placed)
+
+
+def at_least(function: Any) -> Compute:
+    """Return numpy.atleast_1d, atleast_2d or atleast_3d."""
+
+    def shaped(value: Any) -> Any:
+        shape = function(np.broadcast_to(0, np.shape(value))).shape
+        return value if shape == np.shape(value) else numpy_algebra.as_traced(value).reshape(shape)
+
+    def compute(*arys: Any) -> Any:
+        found = tuple(map(shaped, arys))
+        return found[0] if len(found) == 1 else found
+
+    return compute
 
 
 def _where(condition: Any, x: Any, y: Any) -> Tensor:
@@ -320,6 +399,10 @@ VIEWS: dict[Any, tuple[str, ...]] = {
     np.hsplit: ("ary", "indices_or_sections"),
     np.vsplit: ("ary", "indices_or_sections"),
     np.dsplit: ("ary", "indices_or_sections"),
+    np.resize: ("a", "new_shape"),
+    sliding_window_view: ("x", "window_shape", "axis"),
+    np.fft.fftshift: ("x", "axes"),
+    np.fft.ifftshift: ("x", "axes"),
 }
 if hasattr(np, "unstack"):  # numpy 2.1
     VIEWS[np.unstack] = ("x", "axis")
@@ -331,10 +414,16 @@ JOINS: dict[Any, tuple[str, ...]] = {
     np.dstack: ("tup",),
     np.column_stack: ("tup",),
 }
+_TRANSFORMED = ("a", "n", "axis", "norm")
 FUNCTIONS: dict[Any, Supported] = {
     **{function: Supported(_view(function), keywords) for function, keywords in VIEWS.items()},
     **{function: Supported(_join(function), keywords) for function, keywords in JOINS.items()},
     np.append: Supported(_append, ("arr", "values", "axis")),
+    np.insert: Supported(_insert, ("arr", "obj", "values", "axis")),
+    np.block: Supported(_block, ("arrays",)),
+    np.diag: Supported(_diagonal_of(np.diag), ("v", "k")),
+    np.diagflat: Supported(_diagonal_of(np.diagflat), ("v", "k")),
+    **{f: Supported(at_least(f), ("arys",)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)},
     np.where: Supported(_where, ("condition", "x", "y")),
     np.sum: Supported(_sum, ("a", "axis", "keepdims", "initial", "where")),
     np.mean: Supported(_mean, ("a", "axis", "keepdims", "where")),
@@ -352,6 +441,12 @@ FUNCTIONS: dict[Any, Supported] = {
     np.convolve: Supported(numpy_algebra.convolve, ("a", "v", "mode")),
     np.correlate: Supported(numpy_algebra.correlate, ("a", "v", "mode")),
     np.einsum: Supported(numpy_algebra.einsum, ("operands",)),
+    np.polyval: Supported(numpy_calculus.polyval, ("p", "x")),
+    np.gradient: Supported(_known_but_first(numpy_calculus.gradient), ("f", "varargs", "axis", "edge_order")),
+    np.cov: Supported(numpy_calculus.covariance, ("m", "y", "rowvar", "bias", "ddof", "fweights", "aweights")),
+    **{f: Supported(numpy_transforms.transform(f), _TRANSFORMED) for f in (np.fft.fft, np.fft.ifft, np.fft.rfft)},
+    np.fft.irfft: Supported(numpy_transforms.back_to_reals, _TRANSFORMED),
+    np.linalg.vecdot: Supported(numpy_algebra.vecdot, ("x1", "x2", "axis")),
     np.dot: Supported(_dot, ("a", "b")),
     np.inner: Supported(_inner, ("a", "b")),
     np.outer: Supported(_outer, ("a", "b")),
@@ -363,11 +458,19 @@ FUNCTIONS: dict[Any, Supported] = {
     np.size: Supported(_about(np.size), ("a", "axis")),
 }
 
+#: Functions that compute with values of every kind.
+OF_EVERY_KIND = (np.atleast_1d, np.atleast_2d, np.atleast_3d, np.polyval, np.linalg.vecdot)
+
 NUMPY["ufunc"] = call_ufunc
 NUMPY["function"] = call_function
 
 
 def documented() -> str:
     """Return the list of supported functions and keywords as it stands in docs/python.md."""
-    functions = [f"`{f.__name__}({', '.join(found.keywords)})`" for f, found in FUNCTIONS.items()]
+    functions = [f"`{named(f)}({', '.join(found.keywords)})`" for f, found in FUNCTIONS.items()]
     return ", ".join(sorted(f"`{u.__name__}`" for u in UFUNCS)) + "; " + ", ".join(sorted(functions))
+
+
+def named(function: Any) -> str:
+    """Return a function's name as it stands after `np.`."""
+    return f"{function.__module__}.{function.__name__}".partition(".")[2]

@@ -31,7 +31,7 @@ def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepd
     count = math.prod(tensor.shape[axis] for axis in axes)
     if count <= ddof:
         raise KernelError(f"ddof={ddof} leaves nothing of {count} elements; a smaller one is needed", here())
-    tensor = _around_zero(tensor)
+    tensor = around_zero(tensor)
     if tensor.node.exact:
         return _exact_variance(tensor, count, axes, total, ddof, keepdims)
     freedom = count - float(ddof)
@@ -41,15 +41,18 @@ def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepd
     return result
 
 
-def _around_zero(tensor: Tensor) -> Tensor:
-    """Return a tensor less the middle of its range, where that is far from 0: the variance is the same, of less."""
-    low, high = tensor.node.low.min(), tensor.node.high.max()
-    middle = (int(low) + int(high)) // 2 if tensor.node.exact else (low + high) / 2
-    if not abs(middle) > high - low:
+def around_zero(tensor: Tensor, axis: int | None = None) -> Tensor:
+    """Return a tensor less the middle of its range (along an axis), where one is far from 0: spreads are the same, of
+    less."""
+    low, high = tensor.node.low.min(axis=axis, keepdims=True), tensor.node.high.max(axis=axis, keepdims=True)
+    if tensor.node.exact:
+        low, high = low.astype(object), high.astype(object)
+    middle = (low + high) // 2 if tensor.node.exact else (low + high) / 2
+    if not (abs(middle) > high - low).any():
         return tensor
     moved = tensor - middle
     # The engine knows magnitudes, not ranges: it is told what follows from the range, and the rounding of floats.
-    return moved if tensor.node.exact else within(moved, float(high - low) / 2 + _ROUNDING * abs(middle))
+    return moved if tensor.node.exact else within(moved, float(((high - low) / 2 + _ROUNDING * abs(middle)).max()))
 
 
 def _exact_variance(tensor: Tensor, count: int, axes: tuple[int, ...], total: Any, ddof: Any, keepdims: bool) -> Any:

@@ -24,6 +24,11 @@ Part = Callable[[Any], Any]
 LINEAR: dict[Any, tuple[str, ...]] = {
     **{function: keywords[:1] for function, keywords in (*VIEWS.items(), *JOINS.items())},
     np.append: ("arr", "values"),
+    np.insert: ("arr", "values"),
+    np.block: ("arrays",),
+    np.diag: ("v",),
+    np.diagflat: ("v",),
+    np.gradient: ("f",),
     np.where: ("x", "y"),
     np.sum: ("a", "initial"),
     np.mean: ("a",),
@@ -58,7 +63,22 @@ def values_of(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     """Return a linear function's values, those of sequences one by one."""
     given = _bound(function, args, kwargs)
     found = [given[name] for name in LINEAR[function] if given.get(name) is not None]
-    return [one for value in found for one in (value if isinstance(value, list | tuple) else [value])]
+    depth = 1 if function is not np.block else None
+    return [one for value in found for one in _flat(value, depth)]
+
+
+def _flat(value: Any, depth: int | None) -> list[Any]:
+    """Return the values of a sequence, of one nested that deep (None: any)."""
+    if not isinstance(value, list | tuple) or depth == 0:
+        return [value]
+    return [one for part in value for one in _flat(part, depth and depth - 1)]
+
+
+def _mapped(value: Any, part: Part, depth: int | None) -> Any:
+    """Apply a function to the values of a sequence, of one nested that deep (None: any)."""
+    if not isinstance(value, list | tuple) or depth == 0:
+        return part(value)
+    return [_mapped(one, part, depth and depth - 1) for one in value]
 
 
 def by_part(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], part: Part) -> Any:
@@ -67,7 +87,7 @@ def by_part(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], par
     for name in LINEAR[function]:
         value = given.get(name)
         if value is not None:
-            given[name] = [part(one) for one in value] if isinstance(value, list | tuple) else part(value)
+            given[name] = _mapped(value, part, 1 if function is not np.block else None)
             if name in _NUMBERS:
                 given[name] = _number(name, given[name])
     parameters = signature_of(function).parameters.values()
@@ -75,6 +95,8 @@ def by_part(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], par
     named = [p.name for p in parameters if p.name in given]
     if not first:
         first = (given.pop(named[0]),)
+    several = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
+    first = (*first, *given.pop(several, ()))
     return NUMPY["function"](function, first, given)
 
 

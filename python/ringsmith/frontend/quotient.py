@@ -15,6 +15,7 @@ import numpy as np
 
 from ringsmith.errors import KernelError
 from ringsmith.frontend import tensor as tensors
+from ringsmith.frontend.numpy_functions import FUNCTIONS, OF_EVERY_KIND
 from ringsmith.frontend.partwise import LINEAR, Partwise, by_part, shape_function, supported, values_of
 from ringsmith.frontend.refusals import remedy_for
 from ringsmith.frontend.remedies import QUOTIENT, of_ufunc
@@ -178,12 +179,17 @@ def _product(function: Any) -> Callable[..., Quotient]:
     return compute
 
 
-def _again(function: Any) -> Callable[..., Quotient]:
+def _again(function: Any) -> Callable[..., Any]:
     """Return a function that divides once more: a mean of means, a variance of quotients (of squares)."""
     power = 2 if function is np.var else 1
 
-    def compute(a: Quotient, *args: Any, **kwargs: Any) -> Quotient:
+    def compute(a: Quotient, *args: Any, **kwargs: Any) -> Any:
         found = function(a.numerator, *args, **kwargs)
+        if isinstance(found, tuple):
+            return tuple(over(one, a) for one in found)
+        return over(found, a)
+
+    def over(found: Quotient, a: Quotient) -> Quotient:
         return Quotient(found.numerator, found.divisor * a.divisor**power)
 
     return compute
@@ -191,7 +197,8 @@ def _again(function: Any) -> Callable[..., Quotient]:
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: _product(function) for function in (np.dot, np.inner, np.outer)},
-    **{function: _again(function) for function in (np.mean, np.var)},
+    **{function: _again(function) for function in (np.mean, np.var, np.gradient)},
+    **{function: FUNCTIONS[function].compute for function in OF_EVERY_KIND},
 }
 
 

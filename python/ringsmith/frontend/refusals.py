@@ -84,10 +84,11 @@ _SUMS = "write it with rs.sum and products"
 
 #: Remedies for numpy's functions and methods that are refused, by name.
 REMEDIES: dict[str, str] = {
-    **dict.fromkeys(("diag", "diagflat", "fill_diagonal", "insert", "place"), _MASK),
+    **dict.fromkeys(("fill_diagonal", "place"), _MASK),
     **dict.fromkeys(("cumprod", "nanprod"), "multiply the parts: (x[0] * x[1]) * (x[2] * x[3])"),
     "cumulative_sum": "use np.cumsum",
     "std": "take the root of x.var(): after decryption, or in CKKS rs.approximate(np.sqrt, A, B)(x.var())",
+    "corrcoef": "take np.cov(x), and divide it after decryption: c / np.sqrt(np.outer(c.diagonal(), c.diagonal()))",
     **dict.fromkeys(("tensordot", "vdot", "einsum_path"), _SUMS),
     **dict.fromkeys(("zeros_like", "ones_like", "full_like", "empty_like"), "use np.zeros(x.shape) and the like"),
     **dict.fromkeys(("fill", "put", "copyto", "putmask", "itemset", "resize", "flat"), _BUILD),

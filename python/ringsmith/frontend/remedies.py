@@ -88,6 +88,7 @@ ROUNDED = {name: Remedy(_client(f"np.{name}")) for name in ("round", "trunc", "f
 FOUND = Remedy(_client("lambda v: np.any(np.abs(v - 1) < G)", _TRUTH), "", _client("lambda v: np.any(v == 1)", _TRUTH))
 LARGER = Remedy(_client("lambda v: v.max(axis=0)", of=_BOTH), 'y + rs.approximate("relu", A, B)(x - y)')
 SMALLER = Remedy(_client("lambda v: v.min(axis=0)", of=_BOTH), 'y - rs.approximate("relu", A, B)(y - x)')
+NORM = _rounded("np.linalg.norm(v)", "rs.approximate(np.sqrt, A, B)((x**2).sum())")
 CLIPPED = Remedy(_client("lambda v: np.clip(v, 0, 1)"), "rs.approximate(lambda v: np.clip(v, 0, 1), A, B)(x)")
 
 #: numpy's functions that take a whole tensor.
@@ -98,6 +99,7 @@ WHOLE = {
     "median": _rounded("np.median(v)"),
     "sort": Remedy(_client("np.sort")),
     **{name: Remedy(_client(f"np.{name}", "low=0, high=x.size - 1")) for name in ("argmax", "argmin", "argsort")},
+    "norm": NORM,
     "clip": CLIPPED,
     "round": ROUNDED["round"],
 }
@@ -120,8 +122,6 @@ TOLD = {
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor", "invert"), BITS),
     **dict.fromkeys(("logical_and", "logical_or", "logical_xor", "logical_not"), BITS),
     **dict.fromkeys(("left_shift", "right_shift"), SHIFTS),
-    "vecdot": "use rs.sum(x * y, axis=-1)",
-    **dict.fromkeys(("matvec", "vecmat"), "use x @ y"),
     "float_power": "use x**2, x**3 and so on",
 }
 _OF_INTEGERS = ("gcd", "lcm", "ldexp", "bitwise_count")
@@ -148,3 +148,42 @@ def remedy_of_ufunc(ufunc: np.ufunc) -> Remedy:
     if ufunc.nin > 1 or ufunc.nout > 1:
         return _rounded(own, of="x" if ufunc.nin == 1 else _BOTH)
     return _rounded(own, f"rs.approximate(np.{name}, A, B)(x)")
+
+
+# ------------------------------------------------------------------------------------------------ norms
+
+#: Norms, and the arguments after the tensor in their order.
+NORMS: dict[Any, tuple[str, ...]] = {
+    np.linalg.norm: ("ord", "axis", "keepdims"),
+    np.linalg.vector_norm: ("axis", "keepdims", "ord"),
+    np.linalg.matrix_norm: ("keepdims", "ord"),
+}
+
+
+def of_norm(function: Any, ndim: int, given: dict[str, Any]) -> Remedy:
+    """Return the code of a norm of a tensor of `ndim` axes: the root of a sum, where it is one."""
+    told = ", ".join(f"{name}={_shown(value)}" for name, value in given.items())
+    whole = f"np.linalg.{function.__name__}({', '.join(filter(None, ('v', told)))})"
+    return _rounded(whole, _norm_by_sums(function, ndim, given)) if told else NORM
+
+
+def _norm_by_sums(function: Any, ndim: int, given: dict[str, Any]) -> str:
+    """Return the code of a norm by a sum of powers or of absolute values, nothing if it is none."""
+    axis, order = given.get("axis"), given.get("ord")
+    over = {"axis": (-2, -1) if function is np.linalg.matrix_norm else axis, "keepdims": given.get("keepdims")}
+    stated = [f"{name}={value!r}" for name, value in over.items() if value is not None and value is not False]
+    summed = f"sum({', '.join(stated)})"
+    of_matrices = function is np.linalg.matrix_norm or (
+        function is np.linalg.norm and (isinstance(axis, tuple | list) or (axis is None and ndim == 2))
+    )
+    if order is None or (of_matrices and order == "fro") or (not of_matrices and order == 2):
+        return f"rs.approximate(np.sqrt, A, B)((x**2).{summed})"
+    if of_matrices or not isinstance(order, int | float) or order not in (1, 4, 6, 8):
+        return ""
+    if order == 1:
+        return f'rs.approximate("abs", A, B)(x).{summed}'
+    return f"rs.approximate(lambda v: v ** (1 / {order:.0f}), A, B)((x**{order:.0f}).{summed})"
+
+
+def _shown(value: Any) -> str:
+    return f"{'-' * (value < 0)}np.inf" if isinstance(value, float) and np.isinf(value) else repr(value)

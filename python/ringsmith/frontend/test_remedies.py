@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,10 @@ from ringsmith.frontend.test_numpy_functions import tensor_of
 X = {"ckks": np.array([1.3, 3.9, 2.2, 3.6]), "bfv": np.array([1, 4, 2, 3])}
 Y = {"ckks": np.array([3.4, 1.2, 4.0, 1.1]), "bfv": np.array([3, 1, 4, 1])}
 #: Intervals of approximations that are not defined on, or not needed on, -4 to 4.
-POSITIVE = {id(remedy) for remedy in (remedies.DIVIDED, remedies.INVERSE, remedies.ROOT, remedies.EXPONENT)}
+POSITIVE = {
+    **{id(remedy): (1, 4) for remedy in (remedies.DIVIDED, remedies.INVERSE, remedies.ROOT, remedies.EXPONENT)},
+    id(remedies.NORM): (4, 64),
+}
 
 Case = tuple[Callable[[Any, Any], Any], Remedy, Callable[[Any, Any], Any]]
 
@@ -59,7 +63,7 @@ CASES: dict[str, Case] = {
     "in": (lambda x, y: 1 in x, remedies.FOUND, lambda x, y: np.any(x == 1)),
     **{name: _binary(getattr(np, name)) for name in ("maximum", "minimum", "hypot", "arctan2", "greater", "equal")},
     **{name: _unary(getattr(np, name)) for name in ("sin", "exp", "rint", "sign", "cbrt")},
-    **{name: _whole(getattr(np, name), remedy) for name, remedy in WHOLE.items()},
+    **{name: _whole(getattr(np, name, getattr(np.linalg, name, None)), remedy) for name, remedy in WHOLE.items()},
 }  # fmt: skip
 
 
@@ -70,7 +74,7 @@ def test_every_remedy_with_code_has_a_case() -> None:
 
 def kernel_of(scheme: str, code: str, remedy: Remedy) -> rs.Kernel:
     polynomial = "rs.approximate" in code
-    ends = ((1, 4) if id(remedy) in POSITIVE else (-4, 4)) if polynomial else (-300, 300)
+    ends = POSITIVE.get(id(remedy), (-4, 4)) if polynomial else (-300, 300)
     known = {"rs": rs, "np": np, "A": ends[0], "B": ends[1], "G": 1 if polynomial else 0.01}
 
     def remedied(x: Any, y: Any) -> Any:
@@ -200,3 +204,49 @@ def test_a_modulus_without_slots_names_those_that_have_them(t: int) -> None:
         made.compile()
     for fitting in (65537, 786433, None):
         assert made.options(plain_modulus=fitting)([0, 1]).tolist() == [0, 1]
+
+
+SOME_AXES = (None, 0, (0, 1))
+NORMS: list[tuple[Any, dict[str, Any], int]] = [
+    (np.linalg.norm, {"ord": order, "axis": axis, "keepdims": kept}, ndim)
+    for order in (None, 1, 2, 4, 0, np.inf, -np.inf, "fro", "nuc")
+    for axis in (None, 0, -1, (0, 1))
+    for kept in (False, True)
+    for ndim in (1, 2)
+] + [
+    (np.linalg.vector_norm, {"axis": axis, "ord": order}, 2) for axis in SOME_AXES for order in (2, 1, 4, np.inf)
+] + [(np.linalg.matrix_norm, {"ord": order, "keepdims": True}, 2) for order in ("fro", 1, 2)]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+@pytest.mark.parametrize(("function", "given", "ndim"), NORMS, ids=str)
+def test_the_code_for_a_norm_computes_it(function: Any, given: dict[str, Any], ndim: int, scheme: str) -> None:
+    x = X[scheme].reshape((4,) if ndim == 1 else (2, 2))
+    try:
+        expected = function(x, **given)
+    except (ValueError, IndexError):
+        return
+    shown = {name: value for name, value in given.items() if value is not None and value is not False}
+    with pytest.raises(rs.KernelError) as caught:
+        function(tensor_of(x, "x"), **shown)
+    codes = remedies.of_norm(function, ndim, shown).codes(REALS if scheme == "ckks" else remedies.INTEGERS)
+    for code in codes:
+        assert code in str(caught.value)
+        ends = (1, 4**8 if "**4" in code else 100) if "rs.approximate" in code else (0, 300)
+        known = {"rs": rs, "np": np, "A": ends[0], "B": ends[1]}
+        made = rs.kernel(scheme=scheme, x=rs.Encrypted(*x.shape, low=1, high=4))
+        found = made(lambda x, c=code, k=known: eval(c, {**k, "x": x})).clear(x)
+        wanted = np.rint(expected) if scheme == "bfv" else expected
+        assert found.shape == np.shape(expected)
+        np.testing.assert_allclose(found, wanted, atol=8 if "**4" in code else 0.6 if "approximate" in code else 1e-9)
+
+
+@pytest.mark.parametrize("scheme", ["ckks", "bfv"])
+def test_a_correlation_follows_from_the_covariance(scheme: str) -> None:
+    x = np.random.default_rng(5).integers(-9, 10, (3, 12))
+    words = REMEDIES["corrcoef"]
+    with pytest.raises(rs.KernelError, match=re.escape(words)):
+        np.corrcoef(tensor_of(x.astype(float), "x"))
+    kernel = rs.kernel(scheme=scheme, x=rs.Encrypted(3, 12, bound=9), tolerance=1e-4)(lambda x: np.cov(x))
+    found = eval(words.split("decryption: ")[1], {"np": np, "c": kernel(x)})
+    np.testing.assert_allclose(found, np.corrcoef(x), atol=1e-3)

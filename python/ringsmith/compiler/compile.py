@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ringsmith.compiler import keys_limit, remedies
@@ -17,9 +17,10 @@ from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.gather import gathered
 from ringsmith.compiler.lowering.lower import LayoutSearch, Results
 from ringsmith.compiler.manual_range import largest_result
-from ringsmith.compiler.params import choose, noise, primes
+from ringsmith.compiler.params import choose, joint, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
-from ringsmith.compiler.rounds import check_one_round
+from ringsmith.compiler.remedies import Grows
+from ringsmith.compiler.rounds import check_one_round, cut
 from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv
 from ringsmith.compiler.signature import Signature, producers_of
 from ringsmith.compiler.user_functions import UserFunctions
@@ -42,6 +43,10 @@ from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
 _LONG_CHAIN = 40
+
+
+class WrapsError(ParameterError):
+    """Results wrap modulo the plaintext modulus of a given set."""
 
 
 class UnboundedError(KernelError):
@@ -67,11 +72,13 @@ def layouts_of(
 def compile_kernel(
     kernel: KernelDefinition, shapes: Shapes, encryption: str | None = None, tower_bits: int = choose.CPU_TOWER_BITS,
     search: LayoutSearch | None = None, sources: Mapping[str, Source] | None = None, *, keep: bool = False,
+    advise: bool = True,
 ) -> Compiled:  # fmt: skip
     """Trace, choose or check parameters, refuse what would decrypt wrongly, and return the program.
 
     `search`: `layouts_of` the kernel, where they are known. `sources`: the programs whose results are arguments of a
     kernel with given parameters. `keep`: another program will take the result, which keeps its level and budget.
+    `advise`: a refusal names remedies that were tried, each at the price of a search.
     """
     encryption = encryption or kernel.encryption or default_encryption(kernel.scheme)
     _check_ranges(kernel)
@@ -88,10 +95,11 @@ def compile_kernel(
                 requirements = requirements_of(kernel, search.graph.output.bound, encryption)
                 requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
             way = keys_limit.within(kernel.keys_limit, search, _settling(kernel, requirements, search, sources or {}))
-        except choose.NoSetError as error:
-            raise choose.NoSetError(f"{error}; {_advice(kernel, shapes, encryption)}") from None
-        except UnboundedError as error:
-            raise UnboundedError(f"{error.message}; {_advice(kernel, shapes, encryption)}", error.where) from None
+        except (KernelError, ParameterError) as error:
+            grows = _grows(kernel, error) if advise else None
+            if grows is None:
+                raise
+            raise _advised(error, _advice(kernel, shapes, encryption, grows)) from None
         reading = search.graph.reading
         choice, layouts = way.choice, way.search.described(way.choice.params.geometry)
     own = real_shapes(kernel.arguments, shapes)
@@ -107,16 +115,50 @@ def compile_kernel(
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
 
 
-def _advice(kernel: KernelDefinition, shapes: Shapes, encryption: str) -> str:
-    """Return what would make a kernel compile that no set serves."""
+def _grows(kernel: KernelDefinition, error: KernelError | ParameterError) -> Grows | None:
+    """Return the quantity for which there was no room, None if it is not that."""
+    if isinstance(error, primes.PlainRangeError | WrapsError):
+        return Grows.VALUES
+    if isinstance(error, choose.NoSetError | UnboundedError | noise.NoRoomError | noise.NotExactError):
+        return Grows.ERRORS if kernel.scheme == "ckks" else Grows.PRODUCTS
+    return None
+
+
+def _advised(error: KernelError | ParameterError, told: str) -> KernelError | ParameterError:
+    """Return an error with advice at the end of its message."""
+    if isinstance(error, KernelError):
+        return type(error)(f"{error.message}; {told}", error.where)
+    return type(error)(f"{error}; {told}")
+
+
+def _advice(kernel: KernelDefinition, shapes: Shapes, encryption: str, grows: Grows) -> str:
+    """Return what would make a kernel compile that no set serves, or not the given one."""
 
     def attempt(changed: KernelDefinition) -> int:
-        search = layouts_of(changed, shapes)
-        wishes = requirements_of(changed, search.graph.output.bound, encryption)
-        wishes = replace(wishes, least_depth=search.graph.least_depth())
-        return choose.choose(wishes, search, constants_are_ordinary)[0].params.n
+        if changed.params is not None:
+            return compile_kernel(changed, shapes, encryption, advise=False).params.n
+        return degree([changed], [shapes], encryption)
 
-    return remedies.advice(kernel, shapes, attempt)
+    def in_rounds(graph: Graph) -> tuple[int, int]:
+        free = replace(kernel, params=None)
+        parts, plan = cut(free, graph)
+        return degree(parts, [one.shapes() for one in parts], encryption), len(plan.rounds)
+
+    return remedies.advice(kernel, shapes, grows, attempt, in_rounds)
+
+
+def degree(kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes], encryption: str | None = None) -> int:
+    """Return the ring degree of the smallest set that serves automatic kernels together."""
+    searches, wishes = [], []
+    for one, own in zip(kernels, shapes, strict=True):
+        search = layouts_of(one, own)
+        wish = requirements_of(one, search.graph.output.bound, encryption or default_encryption(one.scheme))
+        wishes.append(replace(wish, least_depth=search.graph.least_depth()))
+        searches.append(search)
+    if len(kernels) == 1:
+        return choose.choose(wishes[0], searches[0], constants_are_ordinary)[0].params.n
+    together = joint.joint(wishes, [one.name for one in kernels], [{} for _ in kernels])
+    return choose.smallest(together, lambda slots: tuple(search(slots) for search in searches)).params.n
 
 
 def _check_finite(graph: Graph) -> None:
@@ -230,7 +272,7 @@ def _check_plain_modulus(kernel: KernelDefinition, params: ParameterSet, plain_b
         )
     if kernel.plain_modulus is None and 2 * plain_bound + 1 > t:
         size = plain_bound if plain_bound < 1 << 64 else f"2^{int(plain_bound).bit_length() - 1}"
-        raise ParameterError(f"results up to {size} wrap modulo t = {t}; use a larger plaintext modulus")
+        raise WrapsError(f"results up to {size} wrap modulo t = {t}; use a larger plaintext modulus")
 
 
 def _pinned(
@@ -292,7 +334,7 @@ def _scheduled(
     scheduled = requirements.scheduled(program)
     if scheduled.depth > len(params.moduli) - 1:
         deepest = max(scheduled.planned, key=lambda planned: planned.depth)
-        raise KernelError(
+        raise noise.NoRoomError(
             f"{deepest.kind}: level {scheduled.depth} of rescaling is needed, parameter set {params.name} has "
             f"{len(params.moduli) - 1} (log2 q = {'+'.join(str(q.bit_length()) for q in params.moduli)}); "
             f"add {scheduled.depth - len(params.moduli) + 1} data primes or lower the multiplicative depth",

@@ -26,13 +26,43 @@ def grown(graph: Graph) -> list[tuple[Location, float]]:
     with np.errstate(all="ignore"):
         for node in graph.nodes():
             held[id(node)] = np.broadcast_to(_error(node, [held[id(arg)] for arg in node.args]), node.shape)
-            errors[id(node)] = _largest(held[id(node)])
+            errors[id(node)] = _log2(_largest(held[id(node)]))
+    return _by_line(graph, errors)
+
+
+def ranges(graph: Graph) -> list[tuple[Location, float]]:
+    """Return the lines along the way of the largest integers, with log2 of the factor by which each raises them."""
+    return _by_line(graph, {id(node): float(int(node.bound).bit_length()) for node in graph.nodes()})
+
+
+def products(graph: Graph) -> list[tuple[Location, float]]:
+    """Return the lines along the way with most products of ciphertexts, with the number that each has of them."""
+    depths: dict[int, float] = {}
+    for node in graph.nodes():
+        depths[id(node)] = max((depths[id(arg)] for arg in node.args), default=0) + _depth(node)
+    return _by_line(graph, depths)
+
+
+def _depth(node: Node) -> int:
+    """Return the products of ciphertexts that follow each other in a node."""
+    match node.op:
+        case Op.MULTIPLY | Op.MATMUL:
+            return int(all(arg.encrypted for arg in node.args))
+        case Op.POWER:
+            return int(node.attributes["exponent"] - 1).bit_length()
+        case Op.POLYNOMIAL | Op.CHEBYSHEV:
+            return (len(node.attributes["coefficients"]) - 1).bit_length()
+    return 0
+
+
+def _by_line(graph: Graph, reached: dict[int, float]) -> list[tuple[Location, float]]:
+    """Return the lines along the way of the largest arguments, with what each adds; the largest first."""
     lines: dict[int, tuple[Location, float]] = {}
     node = graph.output
     while encrypted := [arg for arg in node.args if arg.encrypted]:
-        worst = max(encrypted, key=lambda arg: errors[id(arg)])
-        factor = max(_log2(errors[id(node)]) - _log2(errors[id(worst)]), 0.0)
-        lines[node.where.line] = node.where, lines.get(node.where.line, (node.where, 0.0))[1] + factor
+        worst = max(encrypted, key=lambda arg: reached[id(arg)])
+        more = max(reached[id(node)] - reached[id(worst)], 0.0)
+        lines[node.where.line] = node.where, lines.get(node.where.line, (node.where, 0.0))[1] + more
         node = worst
     return sorted(lines.values(), key=lambda line: -line[1])
 

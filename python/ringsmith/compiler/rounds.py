@@ -163,7 +163,7 @@ class _Cut:
             arguments[name] = self._argument(node)
             if node.encrypted:
                 inputs[name] = name if node.op is Op.INPUT else self.values[id(node)]
-        function = _Part(self.kernel.function, members, names, wanted)
+        function = Part(self.kernel.function, members, names, wanted)
         return replace(self.kernel, function=function, arguments=arguments, sample=None, reference=None), inputs
 
     def _name(self, place: int) -> str:
@@ -194,15 +194,17 @@ class _Cut:
         return ([n for n in self.nodes if id(n) in members], [n for n in self.nodes if id(n) in taken])
 
 
-class _Part:
+class Part:
     """The function of one round: the user's operations on the round's own arguments."""
 
     def __init__(self, whole: Any, members: list[Node], names: Mapping[int, str], wanted: Sequence[Node]) -> None:
+        """Take over what a round computes, the names of its arguments and its results."""
         self._members, self._names, self._wanted = members, names, wanted
         # Places are told, and modules named, as the user's function has them.
         self.__code__, self.__doc__, self.__module__ = whole.__code__, whole.__doc__, whole.__module__
 
     def __call__(self, **handles: Tensor) -> Tensor:
+        """Return the results end to end."""
         made = {number: handles[name].node for number, name in self._names.items()}
         for node in self._members:
             made[id(node)] = over(node, made)

@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import product
 
 from ringsmith.compiler import links
-from ringsmith.compiler.compile import compile_kernel
+from ringsmith.compiler.compile import UnboundedError, compile_kernel, degree
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.lowering.lower import LayoutSearch
 from ringsmith.compiler.params import choose, joint
 from ringsmith.compiler.params.sets import ParameterSet
-from ringsmith.errors import KernelError, ParameterError
-from ringsmith.frontend.definition import KernelDefinition
+from ringsmith.errors import KernelError, ParameterError, RingsmithError
+from ringsmith.frontend.definition import PROBABLE, KernelDefinition
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.handed import Source
@@ -48,7 +48,13 @@ def compile_together(
         return [compile_kernel(kernels[0], own[0])]
     if any(one.manual or one.params is not None for one in kernels):
         return _for_own_set(kernels, own)
-    return _chained([links.Linked.alone(*each) for each in zip(kernels, own, strict=True)], identity)
+    try:
+        linked = [links.Linked.alone(*each) for each in zip(kernels, own, strict=True)]
+    except UnboundedError:
+        for each in zip(kernels, own, strict=True):
+            compile_kernel(*each)
+        raise
+    return _chained(linked, identity)
 
 
 def _chained(linked: Sequence[links.Linked], identity: IdentityOf | None) -> list[Compiled]:
@@ -105,7 +111,20 @@ def _nothing_common(kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes
         except ParameterError as error:
             return ParameterError(f"{one.name} has no parameters even by itself: {error}")
         alone.append(f"{one.name} takes n = {params.n}, {params.split}")
-    return ParameterError(f"these kernels share no parameters ({'; '.join(alone)}): {reason}")
+    told = f"these kernels share no parameters ({'; '.join(alone)}): {reason}; {_probably(kernels, shapes)}"
+    return ParameterError(told + "compile them apart, each with a key of its own")
+
+
+def _probably(kernels: Sequence[KernelDefinition], shapes: Sequence[Shapes]) -> str:
+    """Return the remedy of a weaker guarantee for all kernels, if it serves."""
+    open_ones = not any(one.manual or one.params is not None or one.publish for one in kernels)
+    if not open_ones or all(one.guarantee == PROBABLE for one in kernels):
+        return ""
+    try:
+        n = degree([replace(one, guarantee=PROBABLE) for one in kernels], shapes)
+    except RingsmithError:
+        return ""
+    return f'guarantee="{PROBABLE}" for all compiles at n = {n}; '
 
 
 def _request(params: ParameterSet) -> ParamRequest:
@@ -126,7 +145,7 @@ def _pinned(
             f"kernel {kernel.name} computes modulo {modulus}, another needs plain_modulus {request.plain_modulus}"
         )
     return compile_kernel(
-        kernel.options(params=request), shapes, None, choose.CPU_TOWER_BITS, search, sources, keep=keep
+        kernel.options(params=request), shapes, None, choose.CPU_TOWER_BITS, search, sources, keep=keep, advise=False
     )
 
 

@@ -156,7 +156,7 @@ def _tried(kernel: KernelDefinition, shapes: Shapes) -> Iterator[tuple[str, Cand
     failed: dict[str, Exception] = {}
     for bits in _towers(kernel):
         try:
-            chosen.append(compile_kernel(free, shapes, None, bits))
+            chosen.append(compile_kernel(free, shapes, None, bits, advise=False))
         except (KernelError, ParameterError) as error:
             failed[f"towers{bits}"] = error
     if failed and not chosen and not roots:
@@ -205,7 +205,7 @@ def _longer(params: ParameterSet, n: int, more: int, specials: int) -> ParamRequ
 def _compiled(kernel: KernelDefinition, shapes: Shapes, request: ParamRequest) -> tuple[str, Candidate | Refused]:
     name = name_of(request.n, request.data_bits, request.special_bits, request.dnum or 0, request.log2_scale)
     try:
-        return name, _candidate(compile_kernel(kernel.options(params=request), shapes))
+        return name, _candidate(compile_kernel(kernel.options(params=request), shapes, advise=False))
     except RingsmithError as error:
         return name, Refused(name, _line(error))
 

@@ -52,6 +52,14 @@ class Assume(IntEnum):
 Effects = Mapping[tuple[int, float], float]
 
 
+class NoRoomError(KernelError):
+    """A given set has no room for a circuit's noise, its error or its levels."""
+
+
+class NotExactError(ParameterError):
+    """A given set misses a circuit's tolerance."""
+
+
 @dataclass(frozen=True)
 class Noise:
     """Noise bound of a circuit's results.
@@ -130,14 +138,14 @@ def check_ckks(noise: Noise, tolerance: float) -> None:
     """Refuse a circuit that would overflow or miss its tolerance."""
     step = noise.step
     if noise.overflow_bits > 0:
-        raise KernelError(
+        raise NoRoomError(
             f"{step.kind}: value and error need {noise.overflow_bits:.1f} bits more than the modulus has "
             f"at level {step.level} (scale 2^{math.log2(step.scale):.1f}); use a smaller scale, a larger first prime "
             "or one more level",
             step.where,
         )
     if noise.bits > math.log2(tolerance):
-        raise ParameterError(
+        raise NotExactError(
             f"the result's error may reach {power_of_two(noise.bits)}, the tolerance is {tolerance:.3g}; use a "
             f"scale {math.ceil(noise.bits - math.log2(tolerance))} bits larger, or accept a larger tolerance"
         )
@@ -147,7 +155,7 @@ def check_bfv(noise: Noise, params: ParameterSet, *, publish: bool) -> None:
     """Refuse a circuit whose results might not decrypt, or with `publish` not be flooded."""
     budget, step = noise.bits, noise.step
     if budget <= 0:
-        raise KernelError(
+        raise NoRoomError(
             f"{step.kind}: the noise may exceed what log2 q = {params.log2_q:.0f} bits hold by {-budget:.1f} bits, "
             f"so the result could decrypt wrongly; use about {math.ceil(-budget) + 1} bits more of modulus, "
             "or fewer multiplications",
@@ -155,7 +163,7 @@ def check_bfv(noise: Noise, params: ParameterSet, *, publish: bool) -> None:
         )
     needed = publication_budget(params.n) if publish else 0.0
     if budget < needed:
-        raise KernelError(
+        raise NoRoomError(
             f"publish=True: hiding the noise of a result takes {needed:.1f} bits of noise budget, the circuit is sure "
             f"to leave {budget:.1f} of log2 q = {params.log2_q:.0f}; "
             f"use about {math.ceil(needed - budget)} bits more of modulus",

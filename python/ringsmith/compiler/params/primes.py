@@ -36,6 +36,10 @@ def nearest(n: int, target: float, taken: Collection[int]) -> int:
 MAX_PLAIN_BITS = 60
 
 
+class PlainRangeError(ParameterError):
+    """Integers beyond the largest plaintext modulus."""
+
+
 def plain_modulus(n: int, at_least: int) -> int:
     """Return the smallest prime 1 mod 2n that is at least `at_least`: it allows n values in a BFV plaintext."""
     step = 2 * n
@@ -44,7 +48,7 @@ def plain_modulus(n: int, at_least: int) -> int:
         if candidate >= at_least and _native.is_prime(candidate):
             return candidate
         candidate += step
-    raise ParameterError(
+    raise PlainRangeError(
         f"values of {(at_least // 2).bit_length()} bits need a plaintext modulus beyond {MAX_PLAIN_BITS} bits; "
         "scale the data down, promise a smaller range with rs.within, or compute modulo a plain_modulus"
     )

@@ -11,6 +11,7 @@ from typing import Any
 from ringsmith import shipped
 from ringsmith.errors import InputError
 from ringsmith.files import read_json, read_toml
+from ringsmith.scalars import is_int, is_number
 
 CLAIMS = shipped.spec() / "claims.toml"
 MEASURED = shipped.spec() / "claims-measured.json"
@@ -20,7 +21,7 @@ REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "
 
 
 def _finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    return is_number(value) and abs(value) < 1e300
 
 
 def _text(value: Any) -> bool:
@@ -28,7 +29,7 @@ def _text(value: Any) -> bool:
 
 
 def _count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1000
+    return is_int(value) and 0 < value < 1000
 
 
 def _counts(value: Any) -> bool:

@@ -17,6 +17,7 @@ from ringsmith import shipped
 from ringsmith.claims.ledger import MEASURED, Claim, estimate_key, read_measured
 from ringsmith.errors import ToolError
 from ringsmith.files import write_text
+from ringsmith.scalars import is_number
 
 STEP = re.compile(r"^(?P<key>[^\[\]]+)(\[(?P<field>\w+)=(?P<value>[^\]]+)\])?$")
 
@@ -38,7 +39,7 @@ def pick(data: Any, path: str) -> float:
             if not found:
                 raise ToolError(f"the output has no '{path}' (nothing where {match['field']} is {match['value']})")
             here = found[0]
-    if isinstance(here, bool) or not isinstance(here, int | float):
+    if not is_number(here):
         raise ToolError(f"'{path}' is {here!r}, not a number")
     return float(here)
 

@@ -20,6 +20,7 @@ from ringsmith.frontend.series import MOST_DEGREE, Series
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.evaluate import chebyshev, outside
 from ringsmith.location import here
+from ringsmith.scalars import is_number, is_whole
 
 #: Degree and error where neither is given.
 _DEFAULT_DEGREE = 15
@@ -177,8 +178,7 @@ def approximate(
 
 
 def _number(value: Any) -> bool:
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return real and math.isfinite(value)
+    return is_number(value)
 
 
 def _interval(low: Any, high: Any) -> tuple[float, float]:
@@ -188,8 +188,7 @@ def _interval(low: Any, high: Any) -> tuple[float, float]:
 
 
 def _degree(degree: Any) -> int:
-    whole = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
-    if not (whole and 1 <= degree <= MOST_DEGREE):
+    if not (is_whole(degree) and 1 <= degree <= MOST_DEGREE):
         raise InputError(f"approximate: degree={degree!r}; an integer from 1 to {MOST_DEGREE}")
     return int(degree)
 

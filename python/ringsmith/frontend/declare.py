@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.ir.numbers import complexes, integers, place_of, reals
+from ringsmith.scalars import is_number, is_whole
 
 #: A packing by name, or a function (array, slots) -> 2-D array of one row of slot values for each ciphertext.
 Pack = str | Callable[[NDArray[Any], int], NDArray[Any]]
@@ -30,17 +31,16 @@ def _checked_shape(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     if None in shape[1:]:
         raise InputError(f"shape {shape}: only the first extent may be None (taken from the data)")
     for extent in shape:
-        whole = isinstance(extent, int | np.integer) and not isinstance(extent, bool)
-        if extent is not None and not (whole and extent >= 1):
+        if extent is not None and not (is_whole(extent) and extent >= 1):
             raise InputError(f"shape {shape}: extents are positive integers")
     return tuple(None if extent is None else int(extent) for extent in shape)
 
 
 def _finite(end: Any) -> int | float | None:
     """Return an end of a range: an integer exactly, another number as float, None if it is no finite number."""
-    if isinstance(end, int | np.integer) and not isinstance(end, bool):
+    if is_whole(end):
         return int(end)
-    return float(end) if isinstance(end, float | np.floating) and math.isfinite(end) else None
+    return float(end) if is_number(end) else None
 
 
 class Argument:

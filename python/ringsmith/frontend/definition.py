@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -19,6 +18,7 @@ from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.ir.numbers import as_array
 from ringsmith.location import Location, here
+from ringsmith.scalars import is_int, is_number
 
 Array = NDArray[Any]
 Shapes = Mapping[str, tuple[int, ...]]
@@ -28,6 +28,7 @@ SCHEMES = ("ckks", "bfv")
 ENCRYPTIONS = ("public", "extended", "secret")
 #: What a guarantee rests on: errors may all depend on each other, or draws are independent (docs/parameters.md).
 CERTAIN, PROBABLE = GUARANTEES = ("certain", "probable")
+_MOST_PRECISION = 1000
 _DEFAULT_TOLERANCE = 2.0**-20
 #: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise: the largest blob of a server.
 KEYS_LIMIT = 1 << 30
@@ -126,11 +127,16 @@ def tolerance_of(tolerance: float | None, precision: float | None) -> float:
     """Return the wanted error, said by itself or in bits."""
     if tolerance is not None and precision is not None:
         raise InputError("give tolerance or precision, not both")
+    for name, value in {"tolerance": tolerance, "precision": precision}.items():
+        if value is not None and not is_number(value):
+            raise InputError(f"{name}={value!r}: a finite number")
     if precision is not None:
+        if abs(precision) > _MOST_PRECISION:
+            raise InputError(f"precision={precision}: bits after the point, at most {_MOST_PRECISION}")
         tolerance = 2.0**-precision
     if tolerance is None:
         return _DEFAULT_TOLERANCE
-    if not (math.isfinite(tolerance) and tolerance > 0):
+    if not tolerance > 0:
         raise InputError(f"tolerance {tolerance}: a positive number")
     return tolerance
 
@@ -158,10 +164,10 @@ def check_options(made: KernelDefinition, where: Location | None) -> None:
     if made.plain_modulus is not None and made.scheme != "bfv":
         raise KernelError("plain_modulus belongs to BFV", where)
     limit = made.keys_limit
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+    if limit is not None and (not is_int(limit) or limit < 0):
         raise KernelError(f"keys_limit={limit!r}: a number of bytes, or None for no limit", where)
     t = made.plain_modulus
-    if t is not None and (not isinstance(t, int) or isinstance(t, bool) or t < 2):
+    if t is not None and (not is_int(t) or t < 2):
         raise KernelError(f"plain_modulus={t!r}: a prime", where)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.numbers import integers, narrowed
 from ringsmith.location import here
+from ringsmith.scalars import is_number, whole
 
 
 def _clear(x: Any) -> NDArray[Any]:
@@ -36,6 +36,7 @@ def rotate(x: Any, steps: int, axis: int = -1) -> Any:
 
     A traced tensor or array rotates along `axis`; a manual ciphertext rotates each row of its slots.
     """
+    steps = whole("rotate: steps", steps)
     if slots := slots_held(x):
         return turned(x, steps % slots.width, slots)
     return x.rotate(steps, axis) if isinstance(x, Refusing) else np.roll(_clear(x), -steps, axis=axis)
@@ -88,7 +89,7 @@ def within(x: Any, bound: float | None = None, *, low: float | None = None, high
 
     On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
     """
-    if low is None and high is None and bound is not None:
+    if low is None and high is None and is_number(bound) and bound > 0:  # type: ignore[operator]
         return _within(x, bound)
     if bound is not None or not (_end(low) and _end(high) and low < high):  # type: ignore[operator]
         raise KernelError(
@@ -103,8 +104,7 @@ def within(x: Any, bound: float | None = None, *, low: float | None = None, high
 
 
 def _end(value: Any) -> bool:
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return real and math.isfinite(value)
+    return is_number(value)
 
 
 def _middle(low: Any, high: Any) -> tuple[Any, Any]:
@@ -163,4 +163,4 @@ def rescale(x: Any) -> Any:
 
 def mod_drop(x: Any, levels: int = 1) -> Any:
     """Manual mode: drop the last primes without changing value or scale."""
-    return x if isinstance(x, np.ndarray) else x.mod_drop(levels)
+    return x if isinstance(x, np.ndarray) and whole("mod_drop: levels", levels) >= 0 else x.mod_drop(levels)

@@ -19,6 +19,7 @@ from ringsmith.ir.graph import Node
 from ringsmith.ir.nodes import constant
 from ringsmith.ir.slot_program import Kind, Plains, rotation
 from ringsmith.location import Location, here
+from ringsmith.scalars import is_number, whole
 
 # Two scales this close (relatively) count as equal; the error it makes is far below any other.
 SCALE_TOLERANCE = 2.0**-30
@@ -176,7 +177,7 @@ class Cipher(_Handle):
         """Rotate the slots of every row left by `steps` (a key switch)."""
         if axis not in (-1, 0):
             raise KernelError(f"a ciphertext has one axis, not {axis}", here())
-        steps = rotation(steps, self.recorder.chain.slots)
+        steps = rotation(whole("rotate: steps", steps), self.recorder.chain.slots)
         if steps == 0:
             return self
         self._needs_two("rotate", self)
@@ -206,7 +207,7 @@ class Cipher(_Handle):
 
     def within(self, bound: float) -> Cipher:
         """Promise that the magnitude of every value that matters later is at most `bound`."""
-        if not (np.isfinite(bound) and bound > 0):
+        if not (is_number(bound) and bound > 0):
             raise KernelError(f"within: the bound {bound!r} must be a positive finite number", here())
         return self._emit(Kind.WITHIN, self.level, self.scale, self.size, bound=float(bound))
 
@@ -216,7 +217,7 @@ class Cipher(_Handle):
 
     def mod_drop(self, levels: int = 1) -> Cipher:
         """Drop the last primes; the value stays."""
-        if not 0 <= levels <= self.level:
+        if not 0 <= whole("mod_drop: levels", levels) <= self.level:
             self._fail("mod_drop", self, f"cannot drop {levels} primes")
         return self if levels == 0 else self._emit(Kind.MOD_DROP, self.level - levels, self.scale, self.size)
 

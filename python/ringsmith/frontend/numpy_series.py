@@ -12,6 +12,7 @@ import numpy as np
 from ringsmith.errors import KernelError
 from ringsmith.frontend.tensor import NUMPY, Tensor, as_tensor, joined, matmul, viewed, within
 from ringsmith.location import here
+from ringsmith.scalars import is_number
 
 #: Sums up to each of more elements than this are made row by row.
 _MOST_AT_ONCE = 256
@@ -26,7 +27,7 @@ def variance(tensor: Tensor, axes: tuple[int, ...], total: Any, ddof: Any, keepd
 
     Each sum is divided before it is multiplied, so that nothing grows with the count. `total(x, axes, keepdims)` sums.
     """
-    if not isinstance(ddof, int | float | np.integer | np.floating):
+    if not is_number(ddof):
         raise KernelError("ddof= is a number known while tracing", here())
     count = math.prod(tensor.shape[axis] for axis in axes)
     if count <= ddof:

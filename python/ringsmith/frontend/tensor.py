@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from ringsmith.frontend.remedies import DIVIDED, INTEGERS, REALS, ROOT
 from ringsmith.ir import nodes
 from ringsmith.ir.graph import Node, Op, Shape
 from ringsmith.location import Location, here
+from ringsmith.scalars import is_number, whole
 
 Operand = Any  # Tensor, number or array: what stands on the other side of an operator.
 
@@ -314,7 +314,7 @@ class Tensor(Refusing):
 
     def rotate(self, steps: int, axis: int = -1) -> Tensor:
         """Rotate left by `steps` along an axis, as numpy.roll(x, -steps, axis)."""
-        return self._viewed(lambda elements: np.roll(elements, -operator.index(steps), axis=axis))
+        return self._viewed(lambda elements: np.roll(elements, -whole("rotate: steps", steps), axis=axis))
 
     def _numpy(self, function: Any, *args: Any, **kwargs: Any) -> Tensor:
         result: Tensor = NUMPY["function"](function, (self, *args), kwargs)
@@ -424,7 +424,7 @@ def joined(parts: Sequence[Operand], join: Callable[[list[Any]], Any]) -> Tensor
 def within(x: Tensor, bound: float) -> Tensor:
     """Promise that every element's magnitude is at most `bound`, where the analysis would have to assume more."""
     where = here()
-    if not isinstance(bound, int | float | np.integer | np.floating) or not (np.isfinite(bound) and bound > 0):
+    if not (is_number(bound) and bound > 0):
         raise KernelError(f"within: the bound {bound!r} must be a positive finite number", where)
     x._owns = False
     most = int(bound // 1) if x.node.exact else float(bound)

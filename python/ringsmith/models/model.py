@@ -22,6 +22,7 @@ from ringsmith.models.options import Options
 from ringsmith.progress import tell
 from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.program import Program
+from ringsmith.scalars import whole
 
 Array = NDArray[np.float64]
 
@@ -218,6 +219,7 @@ class Model:
 
     def compare(self, x: Any, y: Any, *, rows: int | None = None) -> Accuracy:
         """Score `rows` samples (all by default) in the clear, with the polynomials, and encrypted, against `y`."""
+        rows = None if rows is None else whole("compare: rows", rows)
         x, y = np.asarray(x)[:rows], np.asarray(y)[:rows]
         if len(x) != len(y) or len(x) == 0:
             raise InputError(f"{len(x)} samples and {len(y)} answers; as many of each are needed, at least one")

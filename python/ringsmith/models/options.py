@@ -13,6 +13,7 @@ import numpy as np
 from ringsmith.errors import InputError
 from ringsmith.ir.numbers import reals
 from ringsmith.runtime.kernel import kernel
+from ringsmith.scalars import is_number, is_whole
 
 #: Options of `rs.kernel` that a model's conversion decides itself.
 _OWN = {"misplaced", "arguments", "scheme", "mode", "variant", "output", "sample", "reference", "plain_modulus"}
@@ -49,26 +50,18 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check what the kernel does not check itself."""
-        if not (_number(self.margin) and 0 <= self.margin <= 10):
+        if not (is_number(self.margin) and 0 <= self.margin <= 10):
             raise InputError(f"margin={self.margin!r}: a number from 0 to 10, a part of the range")
-        if not (_whole(self.rows) and self.rows >= 1):
+        if not (is_whole(self.rows) and self.rows >= 1):
             raise InputError(f"rows={self.rows!r}: how many samples one call takes, at least 1")
-        if not (_whole(self.most_entries) and self.most_entries >= 1):
+        if not (is_whole(self.most_entries) and self.most_entries >= 1):
             raise InputError(f"most_entries={self.most_entries!r}: entries of all matrices, at least 1")
-        if self.deviation is not None and not (_number(self.deviation) and self.deviation > 0):
+        if self.deviation is not None and not (is_number(self.deviation) and self.deviation > 0):
             raise InputError(f"deviation={self.deviation!r}: a part of a score's extent above 0, such as 0.02, or None")
         if not isinstance(self.clip, bool | np.bool_):
             raise InputError(f"clip={self.clip!r}: True moves features to the ends of their range, False refuses them")
         if self.degree is not None and self.error is not None:
             raise InputError("give degree or error, not both")
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def options_of(given: Mapping[str, Any]) -> Options:

@@ -13,6 +13,7 @@ from ringsmith.runtime.client import Client
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.messages import Encryptions
 from ringsmith.runtime.program_data import ProgramData
+from ringsmith.scalars import seconds
 
 #: Seconds for which what fails on the way is tried again.
 PATIENCE = 60.0
@@ -117,10 +118,10 @@ def connect(url: str, api_key: str, *, patience: float = PATIENCE, allow_http: b
     key travel in the clear to another machine.
     """
     address = checked(url, api_key, allow_http=allow_http)
-    return Remote(Wire(address, api_key, patience))
+    return Remote(Wire(address, api_key, seconds("patience", patience)))
 
 
 def connect_async(url: str, api_key: str, *, patience: float = PATIENCE, allow_http: bool = False) -> AsyncRemote:
     """Return the same for asyncio; options as of `connect`."""
     address = checked(url, api_key, allow_http=allow_http)
-    return needed(lambda: AsyncRemote(AsyncWire(address, api_key, patience)))
+    return needed(lambda: AsyncRemote(AsyncWire(address, api_key, seconds("patience", patience))))

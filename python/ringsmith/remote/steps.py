@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.runtime.messages import HEAD, is_secret
+from ringsmith.scalars import is_int
 
 T = TypeVar("T")
 #: Blobs up to this size go in one request.
@@ -115,7 +116,7 @@ class Answer:
         value = self.json
         for name in path:
             value = value.get(name) if isinstance(value, dict) else None
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+        if not isinstance(value, kind) or (kind is int and not is_int(value)):
             raise RemoteError("bad_answer", f"no {'.'.join(path)} in the answer: is this ringsmith?")
         return value
 

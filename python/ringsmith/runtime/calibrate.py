@@ -14,6 +14,7 @@ from ringsmith.frontend.declare import Argument
 from ringsmith.frontend.measured import measured, widened
 from ringsmith.ir.numbers import as_array
 from ringsmith.runtime.kernel import Kernel
+from ringsmith.scalars import is_number
 
 Array = NDArray[Any]
 
@@ -36,7 +37,7 @@ def calibrate(
         raise InputError(
             f"calibrate: {taken[0]} is the result of another kernel, whose range it has; calibrate that one"
         )
-    if not (isinstance(margin, int | float) and 0 <= margin <= 10):
+    if not (is_number(margin) and 0 <= margin <= 10):
         raise InputError(f"calibrate: margin={margin!r}; a number from 0 to 10, a part of the range")
     rows = [kernel.bind((), row) for row in _rows(kernel, samples)]
     shapes = {name: array.shape for name, array in rows[0].items()}

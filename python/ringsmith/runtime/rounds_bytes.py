@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ from ringsmith.errors import FormatError
 from ringsmith.ir.clear_function import ClearFunction
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.program import Program
+from ringsmith.scalars import is_int, is_number
 
 #: A key that belongs to nobody, where the format wants one.
 _NO_KEY = "0" * 32
@@ -119,7 +121,7 @@ class _Reader:
 
     def _applied(self, scheme: str, facts: Any) -> Applied:
         exact = scheme == "bfv"
-        low, high = (int(facts[end]) if exact else _real(facts[end]) for end in ("low", "high"))
+        low, high = (_integer(facts[end]) if exact else _real(facts[end]) for end in ("low", "high"))
         function = ClearFunction(str(facts["name"]), _shape(facts["shape"]), low, high, exact)
         of = self._value(facts["of"])
         if not function.name and function.shape != self.values[of]:
@@ -135,7 +137,7 @@ class _Reader:
         return self._value(source)
 
     def _value(self, number: Any) -> int:
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(self.values):
+        if not is_int(number) or not 0 <= number < len(self.values):
             _refuse("a value that is not there yet")
         return number
 
@@ -149,12 +151,18 @@ def _argument(entry: Any) -> tuple[tuple[int, ...], bool, float, float]:
 
 def _shape(extents: Any) -> tuple[int, ...]:
     shape = tuple(extents)
-    if not all(type(extent) is int and 1 <= extent < 1 << 32 for extent in shape):  # JSON's true is an int too
+    if not all(is_int(extent) and 1 <= extent < 1 << 32 for extent in shape):
         _refuse("a shape that is none")
     return shape
 
 
 def _real(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not is_number(value) or abs(value) > sys.float_info.max:
         _refuse("a number that is none")
     return value
+
+
+def _integer(value: Any) -> int:
+    if not is_int(value):
+        _refuse("an integer that is none")
+    return int(value)

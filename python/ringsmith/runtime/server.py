@@ -18,6 +18,7 @@ from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
 from ringsmith.runtime.scheme import check_owner
+from ringsmith.scalars import whole
 from ringsmith.shown import Shown
 
 #: Told how many steps are done, of how many.
@@ -70,7 +71,7 @@ class Server(Shown):
             loaded.relinearization,
             loaded.galois,
             loaded.public,
-            threads=threads,
+            threads=None if threads is None else whole("threads", threads),
             device=program.device,
         )
 

@@ -16,6 +16,7 @@ from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.geometry import Slots, slots_of
+from ringsmith.scalars import is_int, is_number, is_whole
 from ringsmith.shown import Shown
 
 #: Degrees a set may have; below 1024 nothing is secure.
@@ -127,6 +128,18 @@ def judge(
     return Security(bits=bits, wanted=wanted, table=table, source=known.source, limit=limit)
 
 
+def _check_numbers(request: ParamRequest) -> None:
+    """Refuse what is no number: Python's True would pass as 1."""
+    for name in (*_LISTS, "n", "dnum", "log2_scale", "plain_modulus"):
+        value = getattr(request, name)
+        items = value if name in _LISTS and isinstance(value, tuple | list) else [value]
+        fits = is_number if name == "log2_scale" else is_whole
+        if not all(fits(item) or (item is None and name not in (*_LISTS, "n")) for item in items):
+            raise ParameterError(
+                f"ParamRequest: {name}={value!r}; whole numbers are needed, log2_scale may have a fraction"
+            )
+
+
 def check(
     request: ParamRequest,
     scheme: str,
@@ -141,6 +154,7 @@ def check(
     Raises ParameterError for a wrong scheme, degree or prime, a missing scale or plaintext modulus, and for a set
     below the wanted security without the opt-in.
     """
+    _check_numbers(request)
     if request.scheme not in (None, scheme):
         raise ParameterError(f"parameter set {request.name} is for {request.scheme}, the kernel is {scheme}")
     if request.n not in DEGREES:
@@ -177,7 +191,7 @@ def spec_directory() -> Path:
 
 
 def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 128
+    return is_int(value) and 0 < value < 1 << 128
 
 
 def _size(value: Any) -> bool:
@@ -185,7 +199,7 @@ def _size(value: Any) -> bool:
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 16
+    return (is_int(value) or isinstance(value, float)) and abs(value) < 1 << 16
 
 
 def _line(value: Any) -> bool:

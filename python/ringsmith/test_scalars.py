@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,10 @@ def rounds() -> rs.Rounds:
 
 def keys() -> Any:
     return program().client().evaluation_keys
+
+
+def evaluated(**options: Any) -> Any:
+    return program().evaluate_many(keys(), [], **options)
 
 
 def traced(call: Callable[[Any], Any]) -> Any:
@@ -64,7 +68,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Cipher.within.bound": lambda: manual(lambda x: rs.within(x, TRUE)),
     "Encrypted.shape": lambda: rs.Encrypted(TRUE, bound=1),
     **{
-        f"{kind.__name__}.{name}": lambda kind=kind, name=name: kind(4, **{"low": -1, "high": 2, name: TRUE})
+        f"{kind.__name__}.{name}": partial(kind, 4, **{"low": -1, "high": 2, name: TRUE})
         for kind in (rs.Encrypted, rs.Plain)
         for name in ("low", "high")
     },
@@ -82,7 +86,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "ParamRequest.log2_scale": lambda: pinned(log2_scale=TRUE),
     "ParamRequest.plain_modulus": lambda: pinned(plain_modulus=TRUE),
     **{
-        f"Program.evaluate_many.{name}": lambda name=name: program().evaluate_many(keys(), [], **{name: TRUE})
+        f"Program.evaluate_many.{name}": partial(evaluated, **{name: TRUE})
         for name in ("workers", "threads")
     },
     "Program.from_bytes.security": lambda: rs.Program.from_bytes(program().to_bytes(), security=TRUE),
@@ -93,7 +97,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Tensor.rotate.steps": lambda: traced(lambda x: x.rotate(TRUE)),
     "Tensor.var.ddof": lambda: traced(lambda x: x.var(ddof=TRUE)),
     **{
-        f"approximate.{name}": lambda name=name: rs.approximate(np.sin, **{"low": -1, "high": 2, name: TRUE})
+        f"approximate.{name}": partial(rs.approximate, np.sin, **{"low": -1, "high": 2, name: TRUE})
         for name in ("low", "high", "degree", "error")
     },
     "approximate.gap": lambda: rs.approximate("sign", -1, 1, gap=TRUE),
@@ -114,13 +118,24 @@ CALLS: dict[str, Callable[[], Any]] = {
     "within.low": lambda: rs.within(X, low=TRUE, high=2),
     "within.high": lambda: rs.within(X, low=-1, high=TRUE),
     **{
-        f"Options.{name}": lambda name=name: Options(**{name: TRUE})
+        f"Options.{name}": partial(Options, **{name: TRUE})
         for name in ("deviation", "margin", "rows", "most_entries")
     },
 }  # fmt: skip
 
 #: Numbers that ringsmith makes itself, and those whose meaning is numpy's: an axis, an offset.
-OWN = {"Accuracy", "Approximation", "Composition", "Keys", "Model", "ParameterSet", "PlainVector", "Kernel", "Cipher"}
+OWN = {
+    "Accuracy",
+    "Program",
+    "Approximation",
+    "Composition",
+    "Keys",
+    "Model",
+    "ParameterSet",
+    "PlainVector",
+    "Kernel",
+    "Cipher",
+}
 NUMPYS = {"axis", "axis1", "axis2", "offset"}
 #: Options of a model that `approximate` and `kernel` check.
 PASSED_ON = {"Options.degree", "Options.error", "Options.tolerance"}
@@ -173,18 +188,21 @@ def test_true_is_no_number(name: str) -> None:
 
 def test_kinds_of_numbers() -> None:
     kinds = (is_int, is_whole, is_number)
-    for value, fits in (
+    numbers: tuple[tuple[Any, tuple[bool, ...]], ...] = (
         (3, (True, True, True)), (np.int8(3), (False, True, True)), (2.0, (False, False, True)), (10**400, (True,) * 3),
         (np.float32(2), (False, False, True)),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for value, fits in numbers:
         assert tuple(kind(value) for kind in kinds) == fits
-    for value in (True, False, np.True_, None, "3", [3], np.nan, np.inf, 3j, np.array(3)):
+    others: tuple[Any, ...] = (True, False, np.True_, None, "3", [3], np.nan, np.inf, 3j, np.array(3))
+    for value in others:
         assert not any(kind(value) for kind in kinds), value
     assert whole("rows", np.int64(3)) == 3
     odd: tuple[Any, ...] = (True, 1.0, "1", None)
     for wrong in odd:
         with pytest.raises(rs.InputError, match=r"rows .*: a whole number is needed"):
             whole("rows", wrong)
-    for value in (True, -1, np.nan, "1"):
+    odd = (True, -1, np.nan, "1")
+    for value in odd:
         with pytest.raises(rs.InputError, match=r"patience .*: seconds, at least 0"):
             seconds("patience", value)

@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ringsmith.compiler import keys_limit, remedies
 from ringsmith.compiler.assemble import assemble
@@ -33,7 +34,7 @@ from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
-from ringsmith.ir.graph import Graph, content_hash
+from ringsmith.ir.graph import Graph, Op, content_hash
 from ringsmith.ir.handed import Source
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
@@ -84,7 +85,7 @@ def compile_kernel(
     _check_ranges(kernel)
     requirements = replace(requirements_of(kernel, 0.0, encryption), keep=keep)
     layouts: tuple[LayoutNote, ...] = ()
-    reading = Reading()
+    reading, proven = Reading(), frozenset[tuple[str, float]]()
     if kernel.manual:
         choose_manual = _manual if kernel.params is None else _pinned_manual
         choice = choose_manual(kernel, shapes, requirements)
@@ -100,7 +101,7 @@ def compile_kernel(
             if grows is None:
                 raise
             raise _advised(error, _advice(kernel, shapes, encryption, grows)) from None
-        reading = search.graph.reading
+        reading, proven = search.graph.reading, _proven(search.graph)
         choice, layouts = way.choice, way.search.described(way.choice.params.geometry)
     own = real_shapes(kernel.arguments, shapes)
     arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
@@ -112,7 +113,17 @@ def compile_kernel(
     told = f"ranges measured on {made.samples} samples, widened by {made.margin:g} of their extent" if made else ""
     signature = replace(signature, producers=producers_of(native), measured=told)
     functions = UserFunctions.of(choice.circuit)
-    return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts)
+    return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts, proven)
+
+
+def _proven(graph: Graph) -> frozenset[tuple[str, float]]:
+    """Return the promises, by place and bound, that interval arithmetic proves for every value they are made of."""
+    proven: dict[tuple[str, float], bool] = {}
+    for node in graph.nodes():
+        if node.op is Op.WITHIN:
+            key = f"{Path(node.where.file).name}:{node.where.line}", float(node.attributes["bound"])
+            proven[key] = proven.get(key, True) and node.args[0].bound <= node.attributes["bound"]
+    return frozenset(key for key, holds in proven.items() if holds)
 
 
 def _grows(kernel: KernelDefinition, error: KernelError | ParameterError) -> Grows | None:

@@ -19,7 +19,7 @@ class Compiled:
     """A kernel compiled for one parameter set; `ringsmith.runtime.program.Program` runs it.
 
     `native` is the program as the engine runs, writes and hashes it; `circuit`, `rejected` and `layouts` tell how it
-    was made.
+    was made. `proven`: promises, by place and bound, that follow from the declared ranges.
     """
 
     signature: Signature
@@ -29,3 +29,4 @@ class Compiled:
     rejected: tuple[Rejected, ...]
     functions: UserFunctions
     layouts: tuple[LayoutNote, ...] = ()
+    proven: frozenset[tuple[str, float]] = frozenset()

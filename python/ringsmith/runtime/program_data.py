@@ -40,7 +40,8 @@ class ProgramData:
     """A kernel compiled for one parameter set; `ringsmith.runtime.program.Program` makes clients and servers of it.
 
     `native` is the program as the engine runs, writes and hashes it. `made_from`, `rejected` and
-    `layouts` tell how it was made; a program that was read from bytes has none of them.
+    `layouts` tell how it was made, `proven` which promises follow from the declared ranges; a program that was read
+    from bytes has none of them.
     """
 
     signature: Signature
@@ -52,12 +53,14 @@ class ProgramData:
     device: _native.Device | None = None
     recording: Recording | None = None
     layouts: tuple[LayoutNote, ...] = ()
+    proven: frozenset[tuple[str, float]] = frozenset()
 
     @classmethod
     def of(cls, made: Compiled) -> Self:
         """Return the program that the compiler made."""
         return cls(
-            made.signature, made.params, made.native, made.circuit, made.rejected, made.functions, layouts=made.layouts
+            made.signature, made.params, made.native, made.circuit, made.rejected, made.functions, layouts=made.layouts,
+            proven=made.proven,
         )  # fmt: skip
 
     @classmethod

@@ -90,3 +90,25 @@ def test_a_false_claim_is_refused(claimed: dict[str, Any], told: str) -> None:
     lying = replace(second, native=claims)
     with pytest.raises(InputError, match=told):
         check_producer(lying, first)
+
+
+def test_a_promise_that_follows_from_the_ranges_is_not_on_trust(tmp_path: Path) -> None:
+    far = rs.kernel(x=rs.Encrypted(12, low=1000, high=1001), tolerance=1e-3)(lambda x: np.var(x)).compile()
+    assert far.native.promises()
+    assert taken_on_trust(far) == []
+    far.save(tmp_path / "far.rsp")
+    assert len(describe(tmp_path / "far.rsp")[0]["taken_on_trust"]) == 1
+
+    @rs.kernel(x=rs.Encrypted(4, bound=2.0), tolerance=1e-1)
+    def both(x: Any) -> Any:
+        return rs.within(x * x, 4.0) * rs.within(x + x, 3.0)
+
+    (promise,) = taken_on_trust(both.compile())
+    assert promise.endswith("stay within 3 (rs.within)")
+
+    @rs.kernel(x=rs.Encrypted(4, bound=2.0), tolerance=1e-1)
+    def same_line(x: Any) -> Any:
+        return rs.within(x * x, 4.0) * rs.within(x * x * x, 4.0)
+
+    assert all("within 4" in line for line in taken_on_trust(same_line.compile()))
+    assert taken_on_trust(same_line.compile())

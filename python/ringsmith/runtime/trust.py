@@ -13,9 +13,13 @@ _SAME_BITS = 1e-6
 
 
 def taken_on_trust(program: ProgramData) -> list[str]:
-    """Return a line for each thing that the guarantee rests on and no server can check."""
+    """Return a line for each thing that the guarantee rests on and no server can check.
+
+    Promises that the compiler proved are left out where it ran; a file only says that they are promises.
+    """
     native = program.native
-    lines = [f"values at {place} stay within {bound:.6g} (rs.within)" for place, bound in native.promises()]
+    promises = [own for own in native.promises() if own not in program.proven]
+    lines = [f"values at {place} stay within {bound:.6g} (rs.within)" for place, bound in promises]
     for name, own in program.signature.producers.items():
         for output, _, _, noise in native.handed(name):
             lines.append(f"{name}: output {output} of {own[0]} {_said(program, noise)}")

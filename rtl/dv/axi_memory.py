@@ -7,12 +7,13 @@ Every channel pauses at random; a slave may want the data of a burst before its 
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
 from cocotb.types import LogicArray
-from cocotbext.axi import AxiBus, AxiSlave
+from cocotbext.axi import AxiBus, AxiResp, AxiSlave
 
 
 class Tied:
@@ -50,18 +51,20 @@ SLAVE_AT_REST = {
 
 
 class AxiMemory:
-    """`size` bytes from `base`; reads and writes of places in `bad`, and beyond the end, are answered with SLVERR."""
+    """`size` bytes from `base`; reads and writes of places in `bad`, and beyond the end, are answered with `error`."""
 
     def __init__(self, dut: Any, pins: Any, base: int, size: int, seed: int, *, slowness: float = 0.4) -> None:
         """Attach the slave to `m_axi`; about `slowness` of each channel's cycles are pauses, in stretches."""
         self.dut, self.pins, self.base = dut, pins, base
         self.data, self.bad, self.random = bytearray(size), range(0), random.Random(seed)
-        self.stalled = False
+        self.stalled, self.error = False, AxiResp.SLVERR
         bus = AxiBus.from_prefix(pins, "m_axi")
         self.slave = AxiSlave(bus, dut.clk_i, dut.rst_ni, target=self, reset_active_level=False)
         reads, writes = self.slave.read_if, self.slave.write_if
         self.address = writes.aw_channel
         writes.w_channel.queue_occupancy_limit = -1
+        for channel, response in ((reads.r_channel, "rresp"), (writes.b_channel, "bresp")):
+            channel.send = self._with_error(channel.send, response)
         for channel in (reads.ar_channel, reads.r_channel, writes.aw_channel, writes.w_channel, writes.b_channel):
             channel.set_pause_generator(self._pauses(slowness))
 
@@ -85,6 +88,16 @@ class AxiMemory:
         if not 0 <= at <= len(self.data) - length or any(place in self.bad for place in range(at, at + length)):
             raise IndexError(f"no memory at {address:#x}")
         return at
+
+    def _with_error(self, send: Callable[[Any], Awaitable[None]], response: str) -> Callable[[Any], Awaitable[None]]:
+        """The slave's way to answer, with `error` for the one error that it knows."""
+
+        async def answer(item: Any) -> None:
+            if getattr(item, response) == AxiResp.SLVERR:
+                setattr(item, response, self.error)
+            await send(item)
+
+        return answer
 
     def _pauses(self, slowness: float):
         while True:

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ringsmith import shipped
-from ringsmith.hw import core_cfg, paths, sources, stored
+from ringsmith.hw import core_cfg, icarus, paths, sources, stored
 from ringsmith.hw.process import checked, run
 from ringsmith.hw.toolchain import Verilator, exclusive, verilator
 from ringsmith.hw.verilator import LINT_FLAGS, STATE_FLAGS, WAIVERS, Parameters, digest, parameter_flags
@@ -97,6 +97,7 @@ def run_checks(
     timeout_s: float = 900,
     waves: bool = False,
     optimise: str = "-O0",
+    four_state: bool = False,
 ) -> None:
     """Build `top` with `parameters`, run the cocotb tests of the calling file on it, and fail if one fails.
 
@@ -107,15 +108,21 @@ def run_checks(
     `module` names a test file other than the caller's; `optimise` is the compiler's effort on the design: where a
     simulation takes longer than its build, "-O1" pays. Registers, memories and pins start at random, drawn from
     `seed` (default: one for each set of checks and parameters): what the design does not write, it must not rely on.
+
+    With `four_state` the simulator is Icarus, on the design as plain Verilog without its assertions: what nothing has
+    written is undefined, and so is what depends on it. The checks find FOUR_STATE=1 in os.environ.
     """
     source = module or Path(inspect.stack()[1].filename)
     chosen = dict(parameters or {})
     if core_cfg.takes_cfg(_files(top, extra, chosen)[-1]):
         chosen = core_cfg.completed(chosen)
-    simulator = build(top, chosen, extra=extra, defines=defines, waves=waves, optimise=optimise)
+    if four_state:
+        simulator = icarus.build(top, chosen, _files(top, extra, chosen), defines=defines)
+    else:
+        simulator = build(top, chosen, extra=extra, defines=defines, waves=waves, optimise=optimise)
     runs = simulator.parent / "runs"
     runs.mkdir(exist_ok=True)
-    told = [source.name, checks, dict(env or {}), chosen, seed]
+    told = [source.name, checks, dict(env or {}), chosen, seed, *([simulator.stem] if four_state else [])]
     label = hashlib.sha256(json.dumps(told, default=list).encode()).hexdigest()[:12]
     results = runs / f"{label}-{os.getpid()}.xml"
     variables = _environment(top, source, results) | {f"PARAM_{name}": str(value) for name, value in chosen.items()}
@@ -125,6 +132,8 @@ def run_checks(
         )
     drawn = int(label[:7], 16) + 1 if seed is None else seed
     command: list[str | Path] = [simulator, "+verilator+rand+reset+2", f"+verilator+seed+{drawn}"]
+    if four_state:
+        command, variables["FOUR_STATE"] = icarus.command(simulator), "1"
     finished = run(command, cwd=runs, env={**variables, **(env or {})}, timeout_s=timeout_s)
     try:
         _judge(top, results, finished.output)

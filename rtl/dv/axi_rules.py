@@ -48,7 +48,7 @@ class Channel:
             assert self.waiting is None, f"{self.name}valid fell before it was taken"
             return None
         ready = str(self.ready.value)
-        assert valid == "1" and ready in "01", f"{self.name}: valid {valid}, ready {ready}"
+        assert (valid, ready) in (("1", "0"), ("1", "1")), f"{self.name}: valid {valid}, ready {ready}"
         offered = {part: str(pin.value) for part, pin in self.payload.items()}
         undefined = {part: value for part, value in offered.items() if set(value) - {"0", "1"}}
         assert not undefined, f"{self.name}: undefined while valid: {undefined}"

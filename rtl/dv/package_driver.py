@@ -47,7 +47,7 @@ class Documents:
 
     def command(self, mnemonic: str, **given: int) -> int:
         """The 64-bit word of a command: slots that it does not use are 63, other fields 0."""
-        values = {name: 63 for name in self.slot_fields} | {"opcode": self.opcodes[mnemonic]} | given
+        values = dict.fromkeys(self.slot_fields, 63) | {"opcode": self.opcodes[mnemonic]} | given
         word = low = 0
         for field in self.fields:
             word |= values.get(field["name"], 0) << low

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import cocotb
@@ -172,7 +174,7 @@ async def started(dut) -> Board:
 
 @cocotb.test()
 async def check_programs(dut):
-    """Programs of several degrees, the last on a slave that takes a burst's address only after its data; the interrupt."""
+    """Programs of several degrees and their interrupt, the last on a slave that takes addresses after their data."""
     board = await started(dut)
     driver = board.driver
     await driver.set("IRQ_ENABLE", 1)
@@ -222,7 +224,7 @@ async def begin_until(board: Board, where: str) -> None:
 
 
 def assert_only_stored(board: Board, before: bytes) -> None:
-    """Each word of buffer 4 is as it was or that of buffer 1, which was being copied there; nothing else has changed."""
+    """Each word of buffer 4 is as it was or that of buffer 1, which was being copied there; the rest is unchanged."""
     driver, now = board.driver, board.memory.data
     first, size = driver.place(4, 0), driver.place(1, 0)
     for at in range(0, len(now), driver.word_bytes):
@@ -240,14 +242,17 @@ async def reset(board: Board, by_pin: bool) -> None:
         await cycles(board.dut, 1)
         return
     board.rules[1].whole = False
+    await board.driver.set("IRQ_ENABLE", 2)
     await board.driver.act("RESET")
     assert await board.driver.finish() is None
     assert not board.rules[1].outstanding()
+    kept = [await board.driver.get(register) for register in ("DMA_BASE_HI", "DMA_BASE_LO", "IRQ_ENABLE")]
+    assert kept == [BASE >> 32, BASE & 0xFFFFFFFF, 2]
 
 
 @cocotb.test()
 async def check_errors(dut):
-    """SLVERR and DECERR anywhere in a LOAD and in a STORE: cause, index, command, interrupt; then all is right again."""
+    """SLVERR and DECERR anywhere in a LOAD and in a STORE: cause, index, command, interrupt; then programs run."""
     board = await started(dut)
     driver, memory = board.driver, board.memory
     beat = len(dut.m_axi_rdata_i) // 8
@@ -356,3 +361,84 @@ def test_four_states(package: Path, seed: int) -> None:
 def test_two_states(package: Path, seed: int) -> None:
     """The whole ring degree too, and the assertions of the RTL."""
     simulate(package, four_state=False, seed=seed, env={"AXI_WHOLE": "1"}, optimise="-O1")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted mistake: in module `unit`, `old` becomes `new`; the check that must fail, and with which words."""
+
+    kind: str
+    unit: str
+    old: str
+    new: str
+    check: str
+    words: str
+
+
+FAULTS = (
+    Fault(
+        "pause",
+        "rs_axi_dma",
+        "beat_wanted && (beat_valid || filling);",
+        "beat_wanted && (beat_valid || filling) && !held_q;",
+        "check_programs",
+        "m_axi_wvalid fell before it was taken",
+    ),
+    Fault(
+        "pause",
+        "rs_axi_dma",
+        ".beat_ready_i(m_axi_wready_i && beat_wanted",
+        ".beat_ready_i(beat_wanted",
+        "check_programs",
+        "before it was taken",
+    ),
+    Fault(
+        "reset",
+        "rs_axi_dma",
+        "      lead_q         <= '0;\n      in_burst_q     <= '0;\n",
+        "      lead_q         <= '0;\n",
+        "check_resets",
+        "m_axi_w: undefined while valid",
+    ),
+    Fault(
+        "reset",
+        "rs_host_ctrl",
+        "core_rst_no <= reset_left_q == '0;",
+        "core_rst_no <= 1'b1;",
+        "check_resets",
+        "",
+    ),
+    Fault(
+        "error",
+        "rs_axi_dma",
+        "b_take && m_axi_bresp_i[1]))",
+        "b_take && m_axi_bresp_i == 2'b10))",
+        "check_errors",
+        "Failure",
+    ),
+    Fault("error", "rs_axi_dma", ".beat_err_i  (m_axi_rresp_i[1]),", ".beat_err_i  (1'b0),", "check_errors", "Failure"),
+    Fault("strobe", "rs_axi_dma", "= filling ? '0 : '1;", "= '1;", "check_resets", "assert_only_stored"),
+    Fault("strobe", "rs_host_regs", "= {8{axil_wstrb[i]}};", "= '1;", "check_strobes", "TABLE_DATA"),
+    Fault("undefined", "rs_axi_dma", "      failed_q       <= 1'b0;\n", "", "check_programs", ""),
+    Fault(
+        "undefined",
+        "rs_axi_dma",
+        "m_axi_rvalid_i && state_q == Load),",
+        "(|m_axi_rdata_i) && state_q == Load),",
+        "check_programs",
+        "",
+    ),
+)
+
+
+@needs_icarus
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.kind}-{fault.new.strip() or fault.unit}")
+def test_planted_faults_are_found(package: Path, tmp_path: Path, fault: Fault) -> None:
+    """The check made for a kind of fault fails on it, for the reason that is wrong."""
+    changed = tmp_path / f"{fault.unit}.sv"
+    text = (package / "rtl" / changed.name).read_text()
+    assert text.count(fault.old) == 1
+    changed.write_text(text.replace(fault.old, fault.new))
+    with pytest.raises(AssertionError, match=re.escape(fault.words)):
+        simulate(package, four_state=True, changed=changed, checks=fault.check, module=Path(__file__))

@@ -55,6 +55,7 @@ def test_package_is_complete_and_lint_clean(package: Path) -> None:
     integration = (package / "docs" / "integration.md").read_text()
     for words in ("`RINGSMITH_DSP48E2`", "`RINGSMITH_URAM`", "AXI4 master, 64 data bits"):
         assert words in integration
+    assert "| 0x124 | **command_hi** | 31:0 | rw |" in (package / "docs" / "registers.md").read_text()
     assert "five slots" in (package / "docs" / "driver.md").read_text()
     assert "| 11:6 | `dst` |" in (package / "docs" / "isa.md").read_text()
     finished = run(["make", "lint"], cwd=package, env=verilator().environment(), timeout_s=300)

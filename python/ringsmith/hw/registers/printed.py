@@ -55,7 +55,9 @@ def _table(shown: RegisterMap) -> list[str]:
     for register in shown.registers:
         last = register.address + 4 * (register.count - 1)
         where = f"{register.address:#05x}" + (f"–{last:#05x}" if register.count > 1 else "")
-        lines.append(f"| {where} | **{register.name}** | | | {register.description} |")
+        whole = [field for field in register.fields if field.width == 32]
+        cells = f"31:0 | {whole[0].access}" if whole else "|"
+        lines.append(f"| {where} | **{register.name}** | {cells} | {register.description} |")
         for field, _ in register.named_fields():
             high = field.low + field.width - 1
             bits = f"{high}:{field.low}" if field.width > 1 else str(field.low)

@@ -36,6 +36,11 @@ class Preset(Knobs):
     prime_bits: tuple[int, ...]
 
     @property
+    def shell(self) -> str:
+        """What its top puts around the cores: the host's buses or lines."""
+        return self.host
+
+    @property
     def values(self) -> bool:
         """Whether its scheme keeps ciphertexts as values, so that a client's results need no inverse transform."""
         return self.scheme == "ckks"
@@ -99,6 +104,11 @@ class Ntt8Preset(Ntt8Knobs):
         return self.variant == "stream"
 
     @property
+    def shell(self) -> str:
+        """What its top puts around the transform: AXI4-Stream (`axis`) or registers (`axil`)."""
+        return "axis" if self.streams else "axil"
+
+    @property
     def prime(self) -> int:
         """The modulus: the one asked for, or the largest prime 1 mod 2 n_max of `word_bits` bits."""
         return self.modulus or _native.ntt_primes(self.n_max, self.word_bits, 1)[0]
@@ -127,7 +137,9 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     if isinstance(preset, Preset):
         return preset
     able = ", ".join(preset_names())
-    raise ParameterError(f"preset {preset.name} is an 8-point accelerator, for simulate and synth; here: {able}")
+    raise ParameterError(
+        f"preset {preset.name} is an 8-point accelerator, for simulate, generate and synth; here: {able}"
+    )
 
 
 def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset:

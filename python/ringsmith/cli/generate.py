@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ringsmith.hw.generate import generate
-from ringsmith.presets import load_preset, parse_overrides
+from ringsmith.presets import load_any, parse_overrides
 
 
 def register(app: typer.Typer) -> None:
@@ -26,10 +26,14 @@ def register(app: typer.Typer) -> None:
         force: Annotated[
             bool, typer.Option("--force", help="Replace a package there, if unchanged; other files stay.")
         ] = False,
+        verilog: Annotated[
+            bool, typer.Option("--verilog", help="Also as plain Verilog, for tools that cannot read SystemVerilog.")
+        ] = False,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     ) -> None:
         """Write RTL, file list, FuseSoC core, register documents, C header, driver notes and a testbench."""
-        package = generate(load_preset(preset, parse_overrides(settings or [])), output, force=force)
+        made = load_any(preset, parse_overrides(settings or []))
+        package = generate(made, output, force=force, verilog=verilog)
         if as_json:
             report = {
                 "preset": preset,

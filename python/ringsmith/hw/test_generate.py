@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import errno
 import fnmatch
 import json
+import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -18,10 +21,11 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw import generate as module
 from ringsmith.hw.generate import generate
 from ringsmith.hw.process import run
+from ringsmith.hw.synth.job import run_yosys
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.vectors import lane_vector, prime_below, smallest_root
 from ringsmith.hw.written import files_of
-from ringsmith.presets import load_preset, parse_overrides, preset_names
+from ringsmith.presets import NTT8, SYSTEM, AnyPreset, load_any, load_preset, parse_overrides, preset_names
 
 pytestmark = pytest.mark.hw
 
@@ -44,6 +48,8 @@ def test_package_is_complete_and_lint_clean(package: Path) -> None:
         "docs/isa.md",
         "docs/isa.yaml",
         "docs/integration.md",
+        "docs/knobs.md",
+        "README.md",
         "constraints/tiny.sdc",
         "LICENSE",
         "tb/vectors.h",
@@ -60,6 +66,29 @@ def test_package_is_complete_and_lint_clean(package: Path) -> None:
     assert "| 11:6 | `dst` |" in (package / "docs" / "isa.md").read_text()
     finished = run(["make", "lint"], cwd=package, env=verilator().environment(), timeout_s=300)
     assert finished.status == 0, finished.tail()
+
+
+def check_documents(package: Path) -> None:
+    """Every link leads somewhere, no placeholder is left, and the README names files that are there."""
+    for page in (package / "README.md", *(package / "docs").glob("*.md"), package / "Makefile"):
+        text = page.read_text()
+        links = re.findall(r"\]\(([^):#]+)\)", text) if page.suffix == ".md" else []
+        assert not [link for link in links if not (page.parent / link).exists()], page
+        assert page.name == "Makefile" or not re.search(r"\$[a-z]", text), page
+    named = re.findall(r"`([\w./-]+)`", (package / "README.md").read_text().split("## Commands")[0])
+    files = [name for name in named if "/" in name or "." in name]
+    assert len(files) > 8
+    assert not [name for name in files if not (package / name).exists() and not (package / "verilog" / name).exists()]
+
+
+@pytest.mark.parametrize("name", ["tiny", "cofhee", "zynq-pn3", "zynq-stream"])
+def test_documents_speak_of_what_is_there(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_lint", lambda *_: None)
+    package = generate(load_any(name), tmp_path / name, verilog=name == "zynq-pn3")
+    check_documents(tmp_path / name)
+    assert (package.top == "rs_ntt8_axis") == (not (tmp_path / name / "docs" / "registers.md").exists())
+    assert ("test-verilog" in (tmp_path / name / "Makefile").read_text()) == (name == "zynq-pn3")
+    assert (tmp_path / name / "docs" / "isa.md").exists() == (not name.startswith("zynq"))
 
 
 @pytest.mark.parametrize("target", ["lint", pytest.param("sim", marks=pytest.mark.slow)])
@@ -80,15 +109,31 @@ def test_fusesoc_runs_the_core(package: Path, tmp_path: Path, target: str) -> No
     assert target == "lint" or "PASSED" in finished.output
 
 
-@pytest.mark.parametrize("host", ["axi4", "serial"])
-def test_constraints_name_the_pins_of_the_top(tmp_path: Path, host: str) -> None:
-    generate(load_preset("tiny", {"host": host, "serial_mhz": 25.0}), tmp_path / "p")
-    constraints = (tmp_path / "p" / "constraints" / "tiny.sdc").read_text()
+TINY = {"serial_mhz": 25.0}
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        load_any("tiny", TINY),
+        load_any("tiny", {**TINY, "host": "serial"}),
+        load_any("zynq-cn", {"clock_mhz": [100.0]}),
+        load_any("zynq-stream"),
+    ],
+    ids=lambda preset: str(preset.shell),
+)
+def test_constraints_name_the_pins_of_the_top(
+    tmp_path: Path, preset: AnyPreset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_lint", lambda *_: None)
+    package, host = generate(preset, tmp_path / "p"), preset.shell
+    constraints = (tmp_path / "p" / "constraints" / f"{preset.name}.sdc").read_text()
     assert (host == "serial") == ("1,562,500 baud" in (tmp_path / "p" / "docs" / "integration.md").read_text())
-    [top] = (tmp_path / "p" / "rtl").glob("rs_top_*.sv")
-    ports = set(re.findall(r"^  (?:input|output) +logic.* (\w+_[io]),?$", top.read_text(), re.M)) | {"rst_ni"}
-    assert len(ports) > 20
-    assert "fault_i" in ports  # behind the macro RINGSMITH_FAULT_PIN only
+    top = (tmp_path / "p" / "rtl" / f"{package.top}.sv").read_text()
+    ports = set(re.findall(r"^  (?:input|output) +logic.* (\w+_[io]),?$", top, re.M)) | {"rst_ni"}
+    assert len(ports) > 12
+    # Behind the macro RINGSMITH_FAULT_PIN only.
+    assert ("fault_i" in ports) == (preset.name == "tiny")
     ports -= {"fault_i"}
     patterns = re.findall(r"[\w*]+", " ".join(re.findall(r"get_ports \{?([^]}]*)", constraints)))
     for pattern in patterns:
@@ -137,6 +182,7 @@ def test_a_missing_or_old_verilator_is_named(package: Path, tmp_path: Path) -> N
         assert "error: no Verilator '/nonexistent/verilator': install it" in finished.output
         assert "make VERILATOR=/path/to/verilator" in finished.output
     old = tmp_path / "verilator"
+    # The words of Debian 12's.
     old.write_text("#!/bin/sh\necho 'Verilator 5.006 2023-01-22 rev (Debian 5.006-3)'\n")
     old.chmod(0o755)
     finished = run(["make", "lint", f"VERILATOR={old}"], cwd=package, env=env, timeout_s=60)
@@ -220,43 +266,77 @@ NUMBERS = re.compile(r"coxhe-zcu10[24]-[a-f][12]|heax-[ab]|heaws-1[35]")
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] if NUMBERS.fullmatch(name) else [])
-        for name in preset_names()
+        for name in preset_names(SYSTEM, NTT8)
         if name != "tiny"
     ],
 )
 def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
-    generate(load_preset(name), tmp_path / name)
+    generate(load_any(name), tmp_path / name)
     finished = run(["make", "lint"], cwd=tmp_path / name, env=verilator().environment(), timeout_s=300)
     assert finished.status == 0, finished.tail()
 
 
 TESTBENCHES = [
-    {},
-    {"host": "serial"},
-    {"reduction": "montgomery", "multiplier": "dsp18x18"},
-    {"wide_port": "true", "lanes": "3"},
-    {"cores": "2"},
+    ("tiny", {"lanes": "1"}),
+    ("tiny", {"lanes": "1", "host": "serial"}),
+    ("tiny", {"lanes": "1", "reduction": "montgomery", "multiplier": "dsp18x18"}),
+    ("tiny", {"wide_port": "true", "lanes": "3"}),
+    ("tiny", {"lanes": "1", "cores": "2"}),
+    ("zynq-cn", {}),
+    ("zynq-pn1", {"word_bits": "17", "modulus_bits_min": "5", "modulus": "97"}),
+    ("zynq-pn3", {"word_bits": "32"}),
+    ("zynq-pn3d", {}),
+    ("zynq-stream", {"word_bits": "14", "modulus_bits_min": "14", "multiplier": "dsp26x17"}),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", TESTBENCHES)
-def test_testbench_passes_and_notices_a_wrong_answer(tmp_path: Path, settings: dict[str, str]) -> None:
+@pytest.mark.parametrize(("name", "settings"), TESTBENCHES)
+def test_testbench_passes_and_notices_a_wrong_answer(tmp_path: Path, name: str, settings: dict[str, str]) -> None:
     target = tmp_path / "package"
-    generate(load_preset("tiny", {"lanes": "1", **settings}), target)
+    generate(load_any(name, settings), target, verilog=True)
     env = verilator().environment()
     finished = run(["make"], cwd=target, env=env, timeout_s=1200)
     assert finished.status == 0, finished.tail()
     assert "PASSED" in finished.output
+    plain = run(["make", "test-verilog"], cwd=target, env=env, timeout_s=1200)
+    assert plain.status == 0, plain.tail()
+    # The same answers in the same cycles.
+    assert [line for line in plain.output.splitlines() if "cycles" in line] == [
+        line for line in finished.output.splitlines() if "cycles" in line
+    ]
     vectors = target / "tb" / "vectors.h"
     text = vectors.read_text()
-    at = text.index("kTransform[kLanes]")
-    first = text.index("{{", at) + 2
-    digit = "2" if text[first] == "1" else "1"
-    vectors.write_text(text[:first] + digit + text[first + 1 :])
+    first = re.compile(r"(kTransform\[[^=]*= \{\s*\{(?:0x)?)(\w)").search(text)
+    assert first is not None
+    vectors.write_text(text[: first.start(2)] + ("2" if first[2] == "1" else "1") + text[first.end(2) :])
     finished = run(["make"], cwd=target, env=env, timeout_s=1200)
     assert finished.status != 0
     assert "forward transform differs" in finished.output
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("plain") / "zynq-stream"
+    generate(load_any("zynq-stream"), target, verilog=True)
+    return target
+
+
+def test_icarus_reads_the_plain_verilog(plain: Path) -> None:
+    if shutil.which("iverilog") is None:
+        pytest.skip("Icarus Verilog is not installed (Debian and Ubuntu: apt install iverilog)")
+    finished = run(["make", "check-verilog"], cwd=plain, timeout_s=300)
+    assert finished.status == 0, finished.tail()
+    assert "Icarus Verilog: right" in finished.output
+
+
+def test_yosys_reads_the_plain_verilog(plain: Path, tmp_path: Path) -> None:
+    files = " ".join(str(path) for path in sorted((plain / "verilog").glob("*.v")))
+    log = tmp_path / "statistics"
+    check = ["hierarchy -check -top rs_ntt8_axis", "proc", "check -assert", f"tee -q -o {log} stat -top rs_ntt8_axis"]
+    run_yosys([f"read_verilog {files}", *check], "plain Verilog", log, quiet=True)
+    assert "rs_fifo" in log.read_text()
+    assert "$print" not in log.read_text()
 
 
 def test_refuses_a_directory_in_use(package: Path, tmp_path: Path) -> None:
@@ -307,6 +387,29 @@ def test_places_that_cannot_hold_a_package(tmp_path: Path, monkeypatch: pytest.M
             with pytest.raises(InputError, match=words):
                 generate(preset, place, force=force)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "here", "loop"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_call_that_is_interrupted_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "ringsmith", "generate", "tiny", "-o", str(tmp_path / "new" / "out")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr is not None
+        assert "[1/4]" in child.stderr.readline()
+        assert [path.name[:11] for path in tmp_path.iterdir()] == [".ringsmith-"]
+        child.send_signal(number)
+        child.communicate(timeout=60)
+    assert child.returncode != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        generate(load_preset("tiny"), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

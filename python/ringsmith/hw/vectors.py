@@ -8,6 +8,7 @@ the smallest primitive 2n-th root of unity.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringsmith._native import is_prime
@@ -58,14 +59,25 @@ def twiddle_table(modulus: int, psi: int, n: int) -> list[int]:
     return [pow(psi, reversed_bits(j, bits), modulus) for j in range(n)]
 
 
+def transform(values: Sequence[int], modulus: int, psi: int) -> tuple[int, ...]:
+    """The forward transform of n values by its definition."""
+    n = len(values)
+    powers = _powers(modulus, psi, n)
+    order = [reversed_bits(i, n.bit_length() - 1) for i in range(n)]
+    return tuple(sum(a * powers[(2 * k + 1) * j % (2 * n)] for j, a in enumerate(values)) % modulus for k in order)
+
+
 def lane_vector(modulus: int, n: int, *, seed: int) -> LaneVector:
     """A random polynomial and its transform for one lane's modulus, a prime that is 1 modulo 2n."""
-    psi, log2_n = smallest_root(modulus, n), n.bit_length() - 1
+    psi = smallest_root(modulus, n)
+    rng = random.Random(seed)
+    values = tuple(rng.randrange(modulus) for _ in range(n))
+    return LaneVector(modulus, psi, tuple(twiddle_table(modulus, psi, n)), values, transform(values, modulus, psi))
+
+
+def _powers(modulus: int, psi: int, n: int) -> list[int]:
+    """The powers of psi from 0 to 2n - 1."""
     powers = [1]
     for _ in range(2 * n - 1):
         powers.append(powers[-1] * psi % modulus)
-    rng = random.Random(seed)
-    values = [rng.randrange(modulus) for _ in range(n)]
-    order = [reversed_bits(i, log2_n) for i in range(n)]
-    transform = [sum(a * powers[(2 * k + 1) * j % (2 * n)] for j, a in enumerate(values)) % modulus for k in order]
-    return LaneVector(modulus, psi, tuple(powers[k] for k in order), tuple(values), tuple(transform))
+    return powers

@@ -3,6 +3,7 @@
 
 Yosys elaborates the design with its parameters; modules, ports, registers and memories keep their names. Nothing is
 optimised, and undefined values (x) stay as they were, so a four-state simulator sees what the RTL leaves undefined.
+No vendor's primitive is instantiated: a file reads the same everywhere, and synthesis infers multipliers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from ringsmith.hw.synth.rtlil import merge_equal_modules
 _HEADER = """// SPDX-License-Identifier: Apache-2.0
 // {top} as plain Verilog, one file, its parameters set: written from the SystemVerilog sources by Yosys {version}.
 """
+# For assertions alone, which are left out.
+_FOR_ASSERTIONS = "rs_reset_seen"
 # Attributes by which the elaborator talks to later passes; those of the sources (ram_style, keep) stay.
 _INTERNAL = ("full_case", "parallel_case", "no_rw_check", "src", "hdlname", "top")
 
@@ -33,8 +36,8 @@ def write_verilog(
 ) -> None:
     """Write `top` with `parameters`, and all modules below it, to `target`; assertions are left out.
 
-    `files` stand in for the sources of the tree, dependencies first and `top` last; `defines` names further macros
-    beside SYNTHESIS, such as RINGSMITH_URAM.
+    `files` stand in for the sources of the tree, dependencies first and `top` last; `defines` names macros, such as
+    RINGSMITH_URAM. SYNTHESIS, which would bring vendors' primitives, is not among them.
 
     Raises:
         ToolError: the sources cannot be elaborated, or Yosys is missing or failed; `target` is not touched.
@@ -54,13 +57,14 @@ def write_verilog(
 def _elaborate(
     top: str, parameters: Mapping[str, int | str], files: Sequence[Path], defines: Sequence[str], output: Path
 ) -> list[str]:
-    macros = " ".join(f"-D {name}" for name in ("SYNTHESIS", *defines))
+    macros = " ".join(f"-D {name}" for name in defines)
     settings = " ".join(f"-G {name}={value}" for name, value in core_cfg.packed(files[-1], parameters).items())
     listed = " ".join(str(path) for path in files)
+    options = f"--keep-hierarchy --ignore-assertions --no-synthesis-define --blackboxed-module {_FOR_ASSERTIONS}"
     return [
-        f"read_slang --keep-hierarchy --ignore-assertions --top {top} {macros} {settings} {listed}",
+        f"read_slang {options} --top {top} {macros} {settings} {listed}",
         f"hierarchy -top {top}",
-        "delete t:$scopeinfo",
+        f"delete t:$scopeinfo t:{_FOR_ASSERTIONS}",
         f"write_rtlil {output}",
     ]
 

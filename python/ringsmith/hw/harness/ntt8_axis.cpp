@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host of rs_ntt8_axis: AXI4-Stream source and sink, and the registers of spec/ntt8.rdl that this top has on ports.
-#include "registers.h"
+#include "ntt8.h"
 #include "simulation.h"
 
 namespace {

@@ -7,23 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringsmith.errors import DeviceError
-from ringsmith.gen import latency
 from ringsmith.hw import registers
 from ringsmith.hw.device import build_device
 from ringsmith.hw.ntt8.ring import N, Ring
 from ringsmith.hw.simulator import Simulator
+from ringsmith.hw.tops.ntt8 import transform_latency
 from ringsmith.presets import Ntt8Preset
 
 POLLS = 1000
-
-
-def transform_latency(preset: Ntt8Preset) -> int:
-    """Cycles of a transform by the formula of `spec/latency.yaml`."""
-    knobs = preset.numbers()
-    variant, style = knobs["variant"], knobs["multiplier"]
-    return latency.value(
-        "ntt8_latency", variant=variant, style=style, w=knobs["word_bits"], minbits=knobs["modulus_bits_min"]
-    )
 
 
 @dataclass

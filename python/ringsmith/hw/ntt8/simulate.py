@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.hw.ntt8.device import Device, Traffic, transform_latency
+from ringsmith.hw.ntt8.device import Device, Traffic
 from ringsmith.hw.ntt8.encryption import SLOTS, Client, Keys
 from ringsmith.hw.ntt8.ring import N, Ring
+from ringsmith.hw.tops.ntt8 import transform_latency
 from ringsmith.presets import NTT8, Ntt8Preset, load_any, preset_names
 from ringsmith.specs import shown
 

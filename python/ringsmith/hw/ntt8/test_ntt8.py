@@ -11,10 +11,11 @@ import pytest
 from ringsmith import shipped
 from ringsmith.cli.simulate_ntt8 import side_by_side
 from ringsmith.errors import DeviceError, InputError, ParameterError
-from ringsmith.hw.ntt8.device import Device, transform_latency
+from ringsmith.hw.ntt8.device import Device
 from ringsmith.hw.ntt8.encryption import Client, decode, encode
 from ringsmith.hw.ntt8.ring import Ring
 from ringsmith.hw.ntt8.simulate import simulate
+from ringsmith.hw.tops.ntt8 import transform_latency
 from ringsmith.presets import NTT8, Ntt8Preset, load_any, load_preset, preset_names
 
 

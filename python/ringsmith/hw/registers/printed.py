@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ringsmith.gen.comments import comment
-from ringsmith.hw.registers.maps import Choice, RegisterMap
+from ringsmith.hw.registers.maps import HOST, Choice, RegisterMap
 
 _LICENCE = "SPDX-License-Identifier: Apache-2.0"
 
@@ -45,7 +45,7 @@ def page(first: RegisterMap, *others: RegisterMap) -> str:
     for shown in (first, *others):
         lines += ["", f"## {shown.title[0].upper()}{shown.title[1:]}"] if shown is not first else []
         lines += ["", shown.description, ""]
-        where = " or the serial link" if shown is first else ""
+        where = " or the serial link" if shown.stem == HOST else ""
         lines += [f"32-bit registers behind AXI4-Lite{where}; addresses in bytes.", "", *_table(shown)]
     return "\n".join(lines) + "\n"
 

@@ -7,5 +7,5 @@ create_clock -name clk -period $period_ns [get_ports clk_i]
 
 # rst_ni is released in step with the clock, so it is an input of its domain.
 set_input_delay $io_delay_ns -clock clk [get_ports {rst_ni $inputs}]
-set_output_delay $io_delay_ns -clock clk [get_ports {irq_o ev_*_o cycles_o $outputs}]
-$serial_constraints
+set_output_delay $io_delay_ns -clock clk [get_ports {$outputs}]
+$more_constraints

@@ -156,7 +156,7 @@ def _tried(kernel: KernelDefinition, shapes: Shapes) -> Iterator[tuple[str, Cand
     failed: dict[str, Exception] = {}
     for bits in _towers(kernel):
         try:
-            chosen.append(compile_kernel(free, shapes, None, bits, advise=False))
+            chosen.append(compile_kernel(free, shapes, None, bits))
         except (KernelError, ParameterError) as error:
             failed[f"towers{bits}"] = error
     if failed and not chosen and not roots:

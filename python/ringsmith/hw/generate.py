@@ -64,7 +64,7 @@ def generate(preset: AnyPreset, directory: Path, *, force: bool = False, verilog
             target.parent.mkdir(parents=True, exist_ok=True)
             kept = put_in_place(work, target, directory)
     except OSError as error:
-        raise InputError(f"{directory} cannot be written: {error.strerror}") from None
+        raise InputError(f"{directory} cannot be written: {_why(error)}") from None
     if kept:
         say(f"{directory}: not of the package, kept: {some(kept)}")
     return package
@@ -100,6 +100,13 @@ def _scratch(beside: Path) -> Iterator[Path]:
 def _nearest(path: Path) -> Path:
     """The path itself or the closest above it that exists."""
     return next(place for place in (path, *path.parents) if place.exists())
+
+
+def _why(error: OSError) -> str:
+    """The system's reason; the first one where several files could not be copied."""
+    if isinstance(error, shutil.Error):
+        return str(error.args[0][0][2])
+    return error.strerror or str(error)
 
 
 def _lint(preset: AnyPreset, work: Path) -> None:

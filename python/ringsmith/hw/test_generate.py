@@ -402,13 +402,18 @@ def test_a_call_that_is_interrupted_leaves_nothing(tmp_path: Path, number: signa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(shutil, "copyfile", full)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
-        generate(load_preset("tiny"), tmp_path / "out")
+
+# The pages of the registers are copied as a tree, which gathers the reasons.
+@pytest.mark.parametrize(("call", "error"), [("copyfile", FULL), ("copytree", shutil.Error([("a", "b", str(FULL))]))])
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: OSError) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(shutil, call, full)
+    with pytest.raises(InputError, match=r"cannot be written: .*No space left on device"):
+        generate(load_any("zynq-cn"), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,7 @@ class Axi4(System):
         preset = self.preset
         return {
             **super().texts(),
+            "bus_note": _BUS,
             "base_note": _BASE.format(bits=preset.address_bits, bytes=preset.buffer_bytes),
             "transfer_note": "",
             "clock_notes": "- `clk_i`, the only clock: core, registers and both buses.",
@@ -38,6 +39,11 @@ class Axi4(System):
         copies = preset.lanes if preset.wide_port else 1
         return min(1024, 1 << (copies * preset.butterflies * preset.word_bytes * 8 - 1).bit_length())
 
+
+_BUS = """\
+- On AXI4-Lite bytes whose WSTRB is 0 keep their value, and an action of CONTROL or a clearing 1 in IRQ_STATUS acts only
+  in a byte that is enabled; COMMAND_HI pushes when any byte is. A write to a register that only reads is answered OKAY
+  and does nothing; an address that holds no register is answered SLVERR."""
 
 _BASE = """\
 Write the address of host buffer 0, a multiple of 4096, to DMA_BASE while the core is idle. Addresses have {bits} bits

@@ -27,6 +27,7 @@ class Serial(System):
         sck = 1000 / self.preset.serial_mhz
         return {
             **super().texts(),
+            "bus_note": _BUS,
             "base_note": "The serial host needs no base address.",
             "transfer_note": _TRANSFER,
             "clock_notes": _CLOCKS,
@@ -45,6 +46,10 @@ class Serial(System):
         """How polynomials travel."""
         return "bytes over the serial link"
 
+
+_BUS = """\
+- A frame writes or reads a whole word. A write to a register that only reads is answered Ok and does nothing; an
+  address that holds no register is answered Bad."""
 
 _TRANSFER = """
 ## Serial link

@@ -27,6 +27,7 @@ from dv.axi_rules import CHANNELS, AxiRules
 from dv.package_driver import Documents, Failure, PackageDriver
 from dv.primes import prime_below
 from dv.stimulus import PERIOD_NS, cycles, start
+from ringsmith.hw import icarus
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.generate import generate
 from ringsmith.presets import load_preset
@@ -36,6 +37,10 @@ BASE, MEMORY_BYTES = 0x7_1234_5000, 1 << 14
 SEED = int(os.environ.get("AXI_SEED", "1"))
 FOUR_STATE = "FOUR_STATE" in os.environ
 BUS_ERROR = 7
+COUNTERS = (
+    *("CYCLES", "BUSY_COMPUTE", "BUSY_MEMORY", "STALL_HAZARD", "STALL_UNIT", "BUSY_PORT", "WORDS_READ"),
+    *("WORDS_WRITTEN", "BUSY_RNS", "BUSY_POINTWISE"),
+)
 
 
 class Board:
@@ -180,14 +185,26 @@ async def check_programs(dut):
     await driver.set("IRQ_ENABLE", 1)
     await driver.set("IRQ_STATUS", 15)
     assert str(dut.irq_o.value) == "0"
-    await board.run()
+    await board.run(4)
     assert str(dut.irq_o.value) == "1"
+    await check_counters(board, 16)
     await driver.set("IRQ_STATUS", 1)
     assert str(dut.irq_o.value) == "0"
     await board.run(driver.n_max.bit_length() - 1 if "AXI_WHOLE" in os.environ else 5)
     board.memory.data_first()
     await board.run()
     assert all(rules.paused > 30 for rules in board.rules)
+
+
+async def check_counters(board: Board, n: int) -> None:
+    """After one program of degree n: ten commands; in words of P coefficients, four polynomials in and one out."""
+    driver, field = board.driver, board.driver.documents.field
+    words = driver.lanes * n // field("SHAPE", "BUTTERFLIES", await driver.get("SHAPE"))
+    await driver.act("SNAPSHOT")
+    counted = {name: await driver.get(name) + (await driver.get(name, 1) << 32) for name in COUNTERS}
+    assert (counted["WORDS_READ"], counted["WORDS_WRITTEN"]) == (4 * words, words)
+    assert await driver.get("RETIRED") == 10
+    assert all(0 < counted[name] < counted["CYCLES"] for name in ("BUSY_COMPUTE", "BUSY_MEMORY", "BUSY_PORT"))
 
 
 @cocotb.test()
@@ -201,6 +218,9 @@ async def check_resets(dut):
             await reset(board, by_pin)
             board.rules[1].whole = True
             assert_only_stored(board, before)
+            driver = board.driver
+            free = driver.documents.field("STATUS", "FREE", await driver.get("STATUS"))
+            assert (await driver.get("RETIRED"), free) == (0, driver.queue)
             await board.begin()
             await board.run()
 
@@ -259,21 +279,20 @@ async def check_errors(dut):
     await driver.set("IRQ_ENABLE", 2)
     for memory.error in (AxiResp.SLVERR, AxiResp.DECERR):
         for mnemonic, fields in (("LOAD", {"dst": 3}), ("STORE", {"src_a": 2})):
-            at = driver.place(1, board.random.randrange(driver.lanes)) + beat * board.random.randrange(4)
-            memory.bad = range(at, at + beat)
-            good, bad = (
-                driver.documents.command(*args, log2_n=4, **kw)
-                for args, kw in ((("LOAD",), {"dst": 2, "buf_idx": 0}), ((mnemonic,), {**fields, "buf_idx": 1}))
-            )
-            await driver.act("CLEAR")
-            await driver.set("IRQ_STATUS", 15)
-            await driver.push(good, bad, good)
-            assert await driver.finish() == Failure(BUS_ERROR, 1, bad)
-            assert str(dut.irq_o.value) == "1"
-            memory.bad = range(0)
-            await driver.act("CLEAR")
-            await driver.set("IRQ_STATUS", 2)
-            assert str(dut.irq_o.value) == "0"
+            good = driver.documents.command("LOAD", log2_n=4, dst=2, buf_idx=0)
+            bad = driver.documents.command(mnemonic, log2_n=4, buf_idx=1, **fields)
+            for lane in (0, driver.lanes - 1):  # in the first burst and in the last
+                at = driver.place(1, lane) + beat * board.random.randrange(4)
+                memory.bad = range(at, at + beat)
+                await driver.act("CLEAR")
+                await driver.set("IRQ_STATUS", 15)
+                await driver.push(good, bad, good)
+                assert await driver.finish() == Failure(BUS_ERROR, 1, bad)
+                assert str(dut.irq_o.value) == "1"
+                memory.bad = range(0)
+                await driver.act("CLEAR")
+                await driver.set("IRQ_STATUS", 2)
+                assert str(dut.irq_o.value) == "0"
             await board.run()
 
 
@@ -345,9 +364,7 @@ def simulate(package: Path, *, four_state: bool, seed: int = 1, changed: Path | 
     run_checks("rs_top_axi", extra=list(files.values()), env=env, four_state=four_state, **options)
 
 
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="Icarus Verilog is missing: apt install iverilog"
-)
+needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason=f"Icarus Verilog is missing: {icarus.HINT}")
 
 
 @needs_icarus
@@ -406,7 +423,7 @@ FAULTS = (
         "core_rst_no <= reset_left_q == '0;",
         "core_rst_no <= 1'b1;",
         "check_resets",
-        "",
+        "RETIRED",
     ),
     Fault(
         "error",
@@ -419,14 +436,21 @@ FAULTS = (
     Fault("error", "rs_axi_dma", ".beat_err_i  (m_axi_rresp_i[1]),", ".beat_err_i  (1'b0),", "check_errors", "Failure"),
     Fault("strobe", "rs_axi_dma", "= filling ? '0 : '1;", "= '1;", "check_resets", "assert_only_stored"),
     Fault("strobe", "rs_host_regs", "= {8{axil_wstrb[i]}};", "= '1;", "check_strobes", "TABLE_DATA"),
-    Fault("undefined", "rs_axi_dma", "      failed_q       <= 1'b0;\n", "", "check_programs", ""),
+    Fault(
+        "undefined",
+        "rs_host_ctrl",
+        "      words_read_q    <= '0;\n",
+        "",
+        "check_programs",
+        "s_axil_r: undefined while valid",
+    ),
     Fault(
         "undefined",
         "rs_axi_dma",
         "m_axi_rvalid_i && state_q == Load),",
         "(|m_axi_rdata_i) && state_q == Load),",
         "check_programs",
-        "",
+        "X",
     ),
 )
 

@@ -71,7 +71,7 @@ pub trait Device: Send {
     /// Make `count` more host buffers and return the number of the first; the numbers are consecutive.
     ///
     /// # Errors
-    /// No room.
+    /// No room: commands cannot name them, or they end beyond the addresses of the data port.
     fn allocate(&mut self, count: u32) -> Result<u32, DeviceError>;
 
     /// Write one lane's coefficients to the start of a host buffer's lane.
@@ -160,4 +160,16 @@ pub trait Device: Send {
     fn inject(&mut self, _fault: Injection) -> Result<(), DeviceError> {
         Err(DeviceError::NoInjection)
     }
+}
+
+/// Check that `count` host buffers from number `first` on can be named and addressed.
+fn check_room(info: &BuildInfo, first: u32, count: u32) -> Result<(), DeviceError> {
+    let most = info.host_buffers();
+    if u64::from(first) + u64::from(count) <= most {
+        return Ok(());
+    }
+    Err(DeviceError::data(format!(
+        "no room for {count} host buffers of {} bytes beside {first}: this build reaches {most}",
+        info.buffer_bytes()
+    )))
 }

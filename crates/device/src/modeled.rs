@@ -10,7 +10,7 @@ use model::{
 };
 use zq::Modulus;
 
-use crate::{Device, DeviceError, Entry, Injection, Stop};
+use crate::{Device, DeviceError, Entry, Injection, Stop, check_room};
 
 /// A core of a build that exists as its model only: results by executing the instructions, cycles by the latency
 /// formulas. The cores of a device share the host's memory and the data port; programs that are submitted before one of
@@ -185,6 +185,7 @@ impl Device for Modeled {
     fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
         let mut cores = self.cores();
         let first = cores.host.len() as u32;
+        check_room(&self.info, first, count)?;
         for buffer in first..first + count {
             let zeros = cores.each[self.core].memory.zeros();
             cores.host.insert(buffer, zeros);

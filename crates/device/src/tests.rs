@@ -7,7 +7,7 @@ use model::{Cause, Conversion, Digit};
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
-use crate::{DeviceError, Driver, Injection, Modeled};
+use crate::{Device, DeviceError, Driver, Injection, Modeled};
 
 pub(crate) fn build() -> BuildInfo {
     BuildInfo {
@@ -461,6 +461,31 @@ fn random_programs_keep_their_checksums(info: &BuildInfo) {
         assert_eq!(profile.events.len(), program.len());
     }
     assert_eq!(State::new(info).slots.len(), 8);
+}
+
+#[test]
+fn buffers_that_no_command_or_address_reaches_are_refused() {
+    let named = build();
+    let long = BuildInfo {
+        log2_n_max: 13,
+        address_bits: 32,
+        ..build()
+    };
+    for (info, most) in [
+        (&named, 1 << 20),
+        (&long, ((1 << 32) / long.buffer_bytes()) as u32),
+    ] {
+        assert_eq!(info.host_buffers(), u64::from(most));
+        let mut device = Modeled::open(info.clone()).unwrap();
+        assert_eq!(device.allocate(2).unwrap(), 0);
+        for count in [most - 1, u32::MAX] {
+            let refusal = device.allocate(count).unwrap_err().to_string();
+            let told = format!("no room for {count} host buffers of");
+            assert!(refusal.starts_with(&told), "{refusal}");
+            assert!(refusal.ends_with(&format!("beside 2: this build reaches {most}")));
+        }
+        assert_eq!(device.allocate(1).unwrap(), 2);
+    }
 }
 
 #[test]

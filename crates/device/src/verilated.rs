@@ -16,7 +16,7 @@ use crate::info_block::{bit, field, read_info};
 use crate::registers as r;
 use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
 use crate::tables::Write;
-use crate::{Device, DeviceError, Entry, Injection, Stop};
+use crate::{Device, DeviceError, Entry, Injection, Stop, check_room};
 
 /// A core of a simulated device behind its registers. The cores of a device share the host's memory and the clock:
 /// while one is waited for, the others work too.
@@ -250,6 +250,7 @@ impl Device for Verilated {
     fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
         let mut board = self.board();
         let first = board.buffers;
+        check_room(&self.info, first, count)?;
         board.buffers += count;
         Ok(first)
     }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::facts::Facts;
 use crate::spec::ISA_VERSION;
-use crate::spec::{Op, Unit, implemented_mask};
+use crate::spec::{Modifier, Op, Unit, implemented_mask};
 
 /// How products are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +223,16 @@ impl BuildInfo {
     /// Bytes of one host buffer: `[row][lane][piece]` coefficients, little-endian.
     pub fn buffer_bytes(&self) -> usize {
         self.n_max() / self.piece() * self.row_bytes()
+    }
+
+    /// Host buffers, the first at address 0, that commands can name and, on AXI4, whose bytes all have an address.
+    pub fn host_buffers(&self) -> u64 {
+        let named = u128::from(Modifier::BufIdx.field().max()) + 1;
+        let addressed = match self.host {
+            Host::Axi4 => (1 << self.address_bits) / self.buffer_bytes() as u128,
+            Host::Serial => named,
+        };
+        named.min(addressed) as u64
     }
 
     /// Whether a slot has a read and a write port per bank.

@@ -13,13 +13,16 @@ from ringsmith.compiler import keys_limit, remedies
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
-from ringsmith.compiler.lowering.absorb import absorbed
-from ringsmith.compiler.lowering.balance import balanced
-from ringsmith.compiler.lowering.gather import gathered
-from ringsmith.compiler.lowering.lower import LayoutSearch, Results
+from ringsmith.compiler.lowering.choices import Choices
+from ringsmith.compiler.lowering.lower import LayoutSearch, Results, lowered
+from ringsmith.compiler.lowering.price import price
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, joint, noise, primes
 from ringsmith.compiler.params.sets import ParameterSet, check, find
+from ringsmith.compiler.passes.absorb import absorbed
+from ringsmith.compiler.passes.affine import folded
+from ringsmith.compiler.passes.balance import balanced
+from ringsmith.compiler.passes.gather import gathered
 from ringsmith.compiler.remedies import Grows
 from ringsmith.compiler.rounds import check_one_round, cut
 from ringsmith.compiler.scheduling import levels_bfv, schedule_bfv
@@ -39,11 +42,13 @@ from ringsmith.ir.handed import Source
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
 from ringsmith.ir.reading import Reading
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram, TooLongError
 
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
 _LONG_CHAIN = 40
+#: Ways to compute an affine part are compared at this degree, as programs of so many operations at most.
+_PRICED_DEGREE, _PRICED_LENGTH = 8192, 2000
 
 
 class WrapsError(ParameterError):
@@ -65,9 +70,19 @@ def layouts_of(
     """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
     are results of other kernels."""
     traced = promised(kernel, shapes, check_one_round(trace(kernel, shapes)))
-    _check_finite(traced)
-    graph = absorbed(gathered(balanced(traced)))
-    return LayoutSearch(graph, real_arguments(kernel.arguments), results)
+    arguments = real_arguments(kernel.arguments)
+
+    def price_of(graph: Graph) -> float:
+        """Return the price at a middling degree, by each decision's own estimate; infinite for a long program."""
+        slots = slots_of(kernel.scheme, _PRICED_DEGREE)
+        try:
+            return price(lowered(graph, arguments, slots, Choices({}), _PRICED_LENGTH, results(slots)))
+        except TooLongError:
+            return math.inf
+
+    graph = folded(gathered(balanced(traced)), price_of)
+    _check_finite(graph)
+    return LayoutSearch(absorbed(graph), arguments, results)
 
 
 def compile_kernel(

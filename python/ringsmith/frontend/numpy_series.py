@@ -67,8 +67,6 @@ def _exact_variance(tensor: Tensor, count: int, axes: tuple[int, ...], total: An
 def cumulative_sum(a: Any, axis: Any = None) -> Tensor:
     """Return numpy.cumsum: a product with the matrix whose entries are 1 on and above the diagonal, one level."""
     tensor = as_tensor(a, here())
-    if axis is None and tensor.ndim > 1 and tensor.size > _MOST_AT_ONCE:
-        return _sums_by_rows(tensor)
     if axis is None:
         tensor, axis = tensor.reshape(-1), 0
     axis = operator.index(axis)
@@ -76,21 +74,24 @@ def cumulative_sum(a: Any, axis: Any = None) -> Tensor:
         raise KernelError(
             f"axis {axis} of a tensor with {tensor.ndim} axes; from {-tensor.ndim} to {tensor.ndim - 1}", here()
         )
+    if tensor.ndim == 1 and tensor.size > _MOST_AT_ONCE:
+        return _sums_by_rows(tensor)
     moved = viewed(tensor, lambda elements: np.moveaxis(elements, axis, -1))
     sums = matmul(moved.reshape(-1, moved.shape[-1]), np.triu(np.ones((moved.shape[-1],) * 2, dtype=np.int64)))
     return sums.reshape(moved.shape)._viewed(lambda elements: np.moveaxis(elements, -1, axis)).copy()
 
 
-def _sums_by_rows(tensor: Tensor) -> Tensor:
-    """Return the sums up to each of all elements in order: inside its row, and of the rows before; two levels.
+def _sums_by_rows(flat: Tensor) -> Tensor:
+    """Return the sums up to each element of a vector, as a table: inside its row, and of the rows before.
 
-    Its matrices are as large as the axes, not as their product.
+    Its matrices are as large as the axes, not as their product. Rows of a power of two stand as the vector does.
     """
-    table = tensor.reshape(-1, tensor.shape[-1])
-    rows, columns = table.shape
+    columns = 1 << ((flat.size - 1).bit_length() + 1) // 2
+    rows = -(-flat.size // columns)
+    table = padded(flat, (0, rows * columns - flat.size)).reshape(rows, columns)
     inside = matmul(table, np.triu(np.ones((columns, columns), dtype=np.int64)))
     above = matmul(np.tril(np.ones((rows, rows), dtype=np.int64), -1), table)
-    return (inside + matmul(above, np.ones((columns, columns), dtype=np.int64))).reshape(-1).copy()
+    return (inside + matmul(above, np.ones((columns, columns), dtype=np.int64))).reshape(-1)[: flat.size].copy()
 
 
 def difference(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:

@@ -30,3 +30,10 @@ def test_sums_of_many_elements_run_encrypted() -> None:
     declared: Any = {"x": rs.Encrypted(5, 60, bound=3)}
     report = rs.run(rs.kernel(**declared, scheme="bfv")(lambda x: np.cumsum(x)), {"x": values}, seed="1")
     assert (report.output == np.cumsum(values)).all()
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "ckks"])
+def test_sums_of_many_elements_take_few_key_switches(scheme: str) -> None:
+    declared: Any = {"x": rs.Encrypted(33, 65, bound=3)}
+    kernel = rs.kernel(**declared, scheme=scheme)(lambda x: np.cumsum(x))
+    assert kernel.compile().counts["key_switch"] <= 60

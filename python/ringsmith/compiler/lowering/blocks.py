@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Way:
-    """Distances `low` to `low + count`, `baby` of them to a giant step, and the places `start` to `start + places`.
+    """Distances from `low` on, `baby` numbers to a giant step, and the places `start` to `start + places`.
 
     `parts` places hold the results, the others are `sums` further partial sums of each.
     """
@@ -60,12 +60,26 @@ class Way:
     blocks: Blocks
     parts: int
     low: int
-    count: int
+    distances: tuple[int, ...]
     start: int
     places: int
     sums: int
-    baby: int
-    cost: float
+    baby: int = 1
+    cost: float = 0.0
+
+    def of(self, matrix: PlainView, cts: int) -> Way:
+        """Return the way for a matrix and so many ciphertexts: the distances of its diagonals, in steps."""
+        own = self.distances
+        if (matrix.picked < 0).any():
+            own = tuple(distance for distance in own if (_diagonal(matrix, self, distance) >= 0).any())
+
+        def costs(baby: int) -> float:
+            giants, babies = {d // baby for d in own} - {0}, {d % baby for d in own} - {0}
+            return cost.transform(len(babies), len(giants), len(own))
+
+        most = power_of_two(len(self.distances)).bit_length()
+        baby = min((1 << k for k in range(most)), key=lambda baby: (costs(baby), baby))
+        return replace(self, distances=own, baby=baby, cost=cts * (costs(baby) + cost.summed(self.sums)))
 
 
 def blocks_of(x: Packed, slots: Slots) -> Blocks | None:
@@ -114,21 +128,19 @@ def _aligned(starts: Index, stride: int, length: int) -> bool:
     return bool((inside == inside[0]).all())
 
 
-def ways(x: Packed, rows: int, slots: Slots) -> list[Way]:
-    """Return the ways to multiply by a matrix of that many rows, cheapest first."""
+def ways(x: Packed, matrix: PlainView, slots: Slots) -> list[Way]:
+    """Return the ways to multiply by a matrix, whose picks of -1 are zeros, cheapest first."""
     blocks = blocks_of(x, slots)
     if blocks is None:
         return []
     found = []
-    parts = power_of_two(rows)
-    if parts > blocks.length:
-        if blocks.around and parts * blocks.stride <= slots.width:
-            found.append(_way(blocks, parts, (0, blocks.length), (0, parts), len(x.cts)))
-        return [way for way in found if way]
+    parts = power_of_two(len(matrix.picked))
+    if parts > blocks.length and blocks.around and parts * blocks.stride <= slots.width:
+        found.append(_way(blocks, parts, (0, blocks.length), (0, parts)))
     while parts <= blocks.length:
-        found.append(_way(blocks, parts, *_reach(blocks, parts), len(x.cts)))
+        found.append(_way(blocks, parts, *_reach(blocks, parts)))
         parts *= 2
-    return sorted(found, key=lambda way: way.cost)
+    return sorted((way.of(matrix, len(x.cts)) for way in found), key=lambda way: way.cost)
 
 
 def _reach(blocks: Blocks, parts: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -142,17 +154,9 @@ def _reach(blocks: Blocks, parts: int) -> tuple[tuple[int, int], tuple[int, int]
     return (1 - parts, 2 * parts - 1), (0, needed)
 
 
-def _way(blocks: Blocks, parts: int, distances: tuple[int, int], places: tuple[int, int], cts: int) -> Way:
-    low, count = distances
-    sums = places[1] // parts
-
-    def costs(baby: int) -> float:
-        own = range(low, low + count)
-        giants, babies = {d // baby for d in own} - {0}, {d % baby for d in own} - {0}
-        return cost.transform(len(babies), len(giants), count)
-
-    baby = min((1 << k for k in range(power_of_two(count).bit_length())), key=lambda baby: (costs(baby), baby))
-    return Way(blocks, parts, low, count, places[0], places[1], sums, baby, cts * (costs(baby) + cost.summed(sums)))
+def _way(blocks: Blocks, parts: int, distances: tuple[int, int], places: tuple[int, int]) -> Way:
+    (low, count), (start, extent) = distances, places
+    return Way(blocks, parts, low, tuple(range(low, low + count)), start, extent, extent // parts)
 
 
 def multiply(builder: Builder, x: Packed, matrix: PlainView, way: Way, where: Location) -> Packed:
@@ -190,7 +194,7 @@ def _terms(
     span = max(blocks.length, way.parts) * blocks.stride
     terms: dict[int, dict[int, int]] = {}
     touched = np.zeros(slots.count, dtype=bool)
-    for distance in range(way.low, way.low + way.count):
+    for distance in way.distances:
         gather = _diagonal(matrix, way, distance)
         if (gather < 0).all():
             continue
@@ -205,7 +209,7 @@ def _terms(
 
 
 def _diagonal(matrix: PlainView, way: Way, distance: int) -> Index:
-    """Return, for each place, the matrix element that meets the vector's element at the distance; -1: none."""
+    """Return, for each place, the matrix element that meets the vector's element at the distance; -1: none, or zero."""
     rows, length = matrix.picked.shape[0], way.blocks.length
     place = np.arange(way.start, way.start + way.places)
     i, j = place % way.parts, place + distance

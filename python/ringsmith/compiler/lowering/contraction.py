@@ -16,6 +16,7 @@ from ringsmith.compiler.lowering.moves import Mask
 from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.compiler.lowering.sent import View
 from ringsmith.ir.geometry import Index, Slots
+from ringsmith.ir.graph import Op
 from ringsmith.ir.slot_program import Kind
 from ringsmith.location import Location
 
@@ -25,6 +26,8 @@ _WIDTHS = 3
 _HOPELESS = 4.0
 #: Vectors over more ciphertexts than this are not multiplied one ciphertext at a time.
 _MOST_PARTS = 64
+#: Fewer rows of a matrix than this are not multiplied at a time.
+_LEAST_ROWS = 8
 
 
 def matmul(context: Context, a: Operand, b: Operand, place: int, where: Location) -> Packed:
@@ -88,12 +91,14 @@ def _transposing(make: Callable[[], Packed]) -> Callable[[], Packed]:
 
 def _plain_matrix(context: Context, vectors: Operand, matrix: PlainView, where: Location) -> _Ways:
     """Return the ways by diagonals to multiply vectors along the last axis by a plain matrix."""
-    x, rows = vectors.value, matrix.picked.shape[0]
+    x, matrix = vectors.value, _sparse(matrix)
     if not isinstance(x, Packed):
         return {}
     together = _together(x, context.slots)
     found = _block_ways(context, x, matrix, together, where) if len(together) <= _MOST_PARTS else {}
-    if (not found or len(together) > 1) and len(x.shape) == 1 and (own := matvec.diagonals(x, rows, context.slots)):
+    if not found and 1 < len(together) <= _MOST_PARTS:
+        found = _by_rows(context, x, matrix, together, where)
+    if (not found or len(together) > 1) and len(x.shape) == 1 and (own := matvec.diagonals(x, matrix, context.slots)):
         found["diagonals"] = (own.cost, lambda: matvec.multiply(context.builder, x, matrix, own, where))
     return found
 
@@ -106,20 +111,61 @@ def _together(x: Packed, slots: Slots) -> list[Index]:
     return [np.flatnonzero(group.reshape(-1) == number) for number in range(int(group.max()) + 1)]
 
 
+def _sparse(matrix: PlainView) -> PlainView:
+    """Return a matrix of constants with picks of -1 for its zeros, unless it has no other element."""
+    if matrix.node.op is not Op.CONSTANT:
+        return matrix
+    held = (matrix.node.low != 0).reshape(-1)[matrix.picked]
+    return PlainView(matrix.node, np.where(held, matrix.picked, -1)) if held.any() else matrix
+
+
+def _columns(matrix: PlainView, own: Index) -> PlainView:
+    return PlainView(matrix.node, matrix.picked[:, own])
+
+
 def _block_ways(context: Context, x: Packed, matrix: PlainView, together: list[Index], where: Location) -> _Ways:
     """Return the ways for columns of several ciphertexts: each by itself, the cheapest of each first, then added."""
-    parts = [(x.view(x.ct[..., own], x.slot[..., own]).compact(), own) for own in together]
-    rows = matrix.picked.shape[0]
-    each = [blocks.ways(part, rows, context.slots)[:_WIDTHS] for part, _ in parts]
+    parts = [(x.view(x.ct[..., own], x.slot[..., own]).compact(), _columns(matrix, own)) for own in together]
+    # Columns of zeros add nothing.
+    parts = [(part, own) for part, own in parts if (own.picked >= 0).any()]
+    each = [blocks.ways(part, own, context.slots)[:_WIDTHS] for part, own in parts]
     found: _Ways = {}
     for chosen in zip(*each, strict=False):
-        pieces = [
-            (part, PlainView(matrix.node, matrix.picked[:, own]), way)
-            for (part, own), way in zip(parts, chosen, strict=True)
-        ]
+        pieces = [(part, own, way) for (part, own), way in zip(parts, chosen, strict=True)]
         total = sum(way.cost for way in chosen)
         found[f"diagonals, partial sums {chosen[0].parts} apart"] = (total, _block_product(context, pieces, where))
     return found
+
+
+def _by_rows(context: Context, x: Packed, matrix: PlainView, together: list[Index], where: Location) -> _Ways:
+    """Return the cheapest way for as many rows of the matrix at a time as have room, each in ciphertexts of its own."""
+    count = power_of_two(len(matrix.picked)) // 2
+    while count >= _LEAST_ROWS:
+        starts = range(0, len(matrix.picked), count)
+        rows = [PlainView(matrix.node, matrix.picked[start : start + count]) for start in starts]
+        if not all((own.picked >= 0).any() for own in rows):
+            return {}
+        each = [_block_ways(context, x, own, together, where) for own in rows]
+        if all(each):
+            return {f"diagonals, {count} rows at a time": _cheapest_each(each)}
+        count //= 2
+    return {}
+
+
+def _cheapest_each(each: list[_Ways]) -> tuple[float, Callable[[], Packed]]:
+    """Return the cost of the cheapest ways, and what joins their results."""
+    chosen = [min(ways.values(), key=lambda way: way[0]) for ways in each]
+    return sum(own for own, _ in chosen), lambda: _stacked([make() for _, make in chosen])
+
+
+def _stacked(parts: list[Packed]) -> Packed:
+    """Join tensors along the last axis, each in its own ciphertexts."""
+    offsets = np.cumsum([0] + [len(part.cts) for part in parts])
+    ct = np.concatenate([np.where(own.held, own.ct + at, -1) for own, at in zip(parts, offsets, strict=False)], axis=-1)
+    slot = np.concatenate([part.slot for part in parts], axis=-1)
+    period = reduce(Slots.join, (part.period for part in parts))
+    zeros = np.concatenate([part.zeros for part in parts])
+    return Packed(tuple(number for part in parts for number in part.cts), ct, slot, period, zeros)
 
 
 def _block_product(

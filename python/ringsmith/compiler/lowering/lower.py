@@ -115,6 +115,7 @@ class _Lowering:
         self.values: dict[int, Value] = {}
         self.views: dict[int, View] = {}
         self.numbers: dict[int, int] = {}
+        self.order = graph.nodes()
         self.lengths = _reshaped(graph)
         self.alike: dict[Any, int] = {}
 
@@ -122,7 +123,7 @@ class _Lowering:
         graph = self.graph
         for name, node in graph.inputs.items():
             self.values[id(node)] = self._input(name, node)
-        for number, node in enumerate(graph.nodes()):
+        for number, node in enumerate(self.order):
             self.numbers[id(node)] = number
             if id(node) not in self.values:
                 self.values[id(node)] = self._visit(node)
@@ -146,9 +147,10 @@ class _Lowering:
         if packing == "auto":
             self.views[id(node)] = View(name, np.arange(int(np.prod(node.shape))).reshape(node.shape))
             options = packings(node.shape) + (["transposed"] if len(node.shape) > 1 else [])
-            options += [
-                _ROWS_OF + str(length) for length in self.lengths.get(node.low.size, ()) if length != node.shape[-1]
-            ]
+            lengths = self.lengths.get(node.low.size, ())
+            others = [_ROWS_OF + str(length) for length in lengths if length != node.shape[-1]]
+            # An argument that is used in another shape alone comes in that shape.
+            options = others + options if len(others) == 1 and self._reshaped_alone(node) else options + others
             packing = self.choices.pick(("input", name), options)
         if packing.startswith(_ROWS_OF):
             length = int(packing.removeprefix(_ROWS_OF))
@@ -157,6 +159,10 @@ class _Lowering:
         else:
             ct, slot, period, gather = pack(node.shape, packing, self.slots)
         return Packed(self.sent.place(name, gather, node.where), ct, slot, period, gather < 0)
+
+    def _reshaped_alone(self, node: Node) -> bool:
+        """Tell whether an argument is used in other shapes alone."""
+        return all(user.op is Op.INDEX and _in_order(user) for user in self.order if node in user.args)
 
     def _visit(self, node: Node) -> Value:
         if not node.encrypted:
@@ -333,14 +339,18 @@ def _laid_out(node: Node, args: list[Operand]) -> bool:
     return node.low.size == int(np.prod(args[0].shape)) and rows != before
 
 
+def _in_order(node: Node) -> bool:
+    """Tell whether a selection takes all elements in order."""
+    picked = node.attributes["gather"].reshape(-1)
+    return picked.size == node.args[0].low.size and np.array_equal(picked, np.arange(picked.size))
+
+
 def _reshaped(graph: Graph) -> dict[int, list[int]]:
     """Return the lengths of rows that tensors are reshaped to, by the count of their elements, the first few."""
     found: dict[int, list[int]] = {}
     for node in graph.nodes():
         if node.op is Op.INDEX and node.encrypted and node.shape and node.shape[-1] > 1:
-            picked = node.attributes["gather"].reshape(-1)
-            same = picked.size == node.args[0].low.size and np.array_equal(picked, np.arange(picked.size))
-            lengths = found.setdefault(picked.size, [])
-            if same and node.shape[-1] not in lengths and len(lengths) < _MOST_LENGTHS:
+            lengths = found.setdefault(node.low.size, [])
+            if _in_order(node) and node.shape[-1] not in lengths and len(lengths) < _MOST_LENGTHS:
                 lengths.append(node.shape[-1])
     return found

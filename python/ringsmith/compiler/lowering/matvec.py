@@ -35,9 +35,9 @@ class Diagonals:
     cost: float
 
 
-def diagonals(x: Packed, rows: int, slots: Slots) -> Diagonals | None:
-    """Return the diagonals of a matrix of `rows` rows; None if the vector is not one evenly spaced run."""
-    columns = x.shape[0]
+def diagonals(x: Packed, matrix: PlainView, slots: Slots) -> Diagonals | None:
+    """Return the diagonals of a matrix (picks of -1 are zeros); None if the vector is not one evenly spaced run."""
+    rows, columns = matrix.picked.shape
     if len(np.unique(x.ct)) > 1 or columns < 2:
         return None
     stride = int(slots.minus(x.slot[1], x.slot[0], x.period))
@@ -48,6 +48,9 @@ def diagonals(x: Packed, rows: int, slots: Slots) -> Diagonals | None:
     if not np.array_equal(places, slots.plus(x.slot, 0, x.period)):
         return None
     distances = _distances(rows, columns, ring)
+    if (matrix.picked < 0).any():
+        held = [bool((_met(matrix, distance, ring) >= 0).any()) for distance in distances]
+        distances = tuple(distance for distance, any_held in zip(distances, held, strict=True) if any_held)
     baby = _baby_steps(distances, ring)
     return Diagonals(stride, ring, baby, distances, _cost(distances, baby, ring))
 
@@ -111,8 +114,6 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Diagonals, 
     terms: dict[int, dict[int, dict[int, int]]] = {}
     for distance in chosen.distances:
         gather = _diagonal(matrix, target, distance, chosen, slots.count)
-        if gather is None:
-            continue
         row, giant, baby = _split(distance, chosen.baby, chosen.ring)
         # The giant step moves the products to where the diagonal belongs.
         moved = slots.turned(slots.repeat(gather, x.period), -giant * chosen.stride % slots.width)
@@ -128,14 +129,16 @@ def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Diagonals, 
     return Packed((total,), np.zeros(rows, dtype=np.intp), target, x.period, slots.repeat(zeros, x.period)[None])
 
 
-def _diagonal(matrix: PlainView, target: Index, distance: int, chosen: Diagonals, count: int) -> Index | None:
+def _diagonal(matrix: PlainView, target: Index, distance: int, chosen: Diagonals, count: int) -> Index:
     """Return, for each slot of the first period, the matrix element that meets the operand `distance` strides away."""
+    gather = np.full(count, -1, dtype=np.intp)
+    gather[target] = _met(matrix, distance, chosen.ring)
+    return gather
+
+
+def _met(matrix: PlainView, distance: int, ring: Slots) -> Index:
+    """Return each row's element that meets the operand `distance` strides away; -1: none, or zero."""
     rows, columns = matrix.picked.shape
     i = np.arange(rows)
-    j = chosen.ring.plus(i, distance, chosen.ring)
-    inside = j < columns
-    if not inside.any():
-        return None
-    gather = np.full(count, -1, dtype=np.intp)
-    gather[target[inside]] = matrix.picked[i[inside], j[inside]]
-    return gather
+    j = ring.plus(i, distance, ring)
+    return np.where(j < columns, matrix.picked[i, np.minimum(j, columns - 1)], -1)

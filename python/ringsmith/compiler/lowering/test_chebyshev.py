@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.polynomial import Chebyshev, Polynomial
 
-from ringsmith.compiler.lowering.absorb import absorbed
 from ringsmith.compiler.lowering.basis import chebyshev_of
 from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.lowering.test_lowering import apply, clear_run, plain_slots
+from ringsmith.compiler.passes.absorb import absorbed
 from ringsmith.compiler.scheduling import schedule_ckks
 from ringsmith.frontend import functions as rs
 from ringsmith.frontend.approximation import Approximation

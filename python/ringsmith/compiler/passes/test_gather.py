@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringsmith as rs
-from ringsmith.compiler.lowering.gather import gathered
+from ringsmith.compiler.passes.gather import gathered
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.graph import Graph

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringsmith.compiler.lowering.balance import balanced
 from ringsmith.compiler.lowering.lower import lower
 from ringsmith.compiler.lowering.test_lowering import clear_run
+from ringsmith.compiler.passes.balance import balanced
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
 from ringsmith.frontend.declare import Encrypted, Plain
 from ringsmith.frontend.trace import trace

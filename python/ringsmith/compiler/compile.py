@@ -43,6 +43,7 @@ from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import magnitude
 from ringsmith.ir.reading import Reading
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotProgram, TooLongError
+from ringsmith.progress import tell
 
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
@@ -69,6 +70,7 @@ def layouts_of(
 ) -> LayoutSearch:
     """Trace an automatic kernel and return what lowers it for ciphertexts of any slots; `results`: the arguments that
     are results of other kernels."""
+    tell("trace the function")
     traced = promised(kernel, shapes, check_one_round(trace(kernel, shapes)))
     arguments = real_arguments(kernel.arguments)
 
@@ -80,6 +82,7 @@ def layouts_of(
         except TooLongError:
             return math.inf
 
+    tell(f"gather {len(traced.nodes())} operations")
     graph = folded(gathered(balanced(traced)), price_of)
     _check_finite(graph)
     return LayoutSearch(absorbed(graph), arguments, results)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 import time
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 import ringsmith as rs
+from ringsmith import progress
 
 
 def by_rows(n: int) -> rs.Kernel:
@@ -21,7 +24,7 @@ def test_a_compilation_tells_what_it_does() -> None:
     told: list[str] = []
     square = rs.kernel(x=rs.Encrypted(4, 4, bound=1.0), tolerance=1e-3)(lambda x: x @ x)
     square.compile(told.append)
-    assert any(text.startswith("layouts for ") and text.endswith(" tried") for text in told)
+    assert any(text.startswith("layouts for ") and text.endswith(" s for the others") for text in told)
     assert any("primes, scale 2^" in text for text in told)
     silent = len(told)
     rs.kernel(x=rs.Encrypted(4, bound=1.0))(lambda x: x * x).compile()
@@ -71,6 +74,43 @@ def test_what_is_told_raises_and_threads_are_apart() -> None:
     thread.start()
     thread.join()
     assert found[0].params.n >= 4096
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_a_long_call_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, pipe = Terminal(), io.StringIO()
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    monkeypatch.setattr(progress, "_UPDATE", 0.001)
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def waiting(x: Any) -> Any:
+        seen = len(terminal.getvalue())
+        while len(terminal.getvalue()) == seen and sys.stderr is terminal:
+            time.sleep(0.001)
+        return x * x
+
+    made = rs.kernel(x=rs.Encrypted(4, bound=1.0))(waiting)
+    made.compile()
+    assert "\rtrace the function, 0 s" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+    shown = len(terminal.getvalue())
+    monkeypatch.setattr(sys, "stderr", pipe)
+    rs.kernel(x=rs.Encrypted(4, bound=1.0))(waiting).compile()
+    assert len(terminal.getvalue()) == shown
+    assert not pipe.getvalue()
+
+
+def test_a_short_call_shows_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_QUIET", 60.0)
+    with progress.telling(None):
+        progress.tell("a step")
+    assert not terminal.getvalue()
 
 
 @pytest.mark.slow

@@ -200,3 +200,21 @@ def test_series_are_sampled_inside_their_interval_only() -> None:
 
 def test_what_it_says_of_itself() -> None:
     assert repr(rs.approximate("exp", 0, 1, degree=3)) == "<exp on [0, 1]: degree 3, 2 levels, error 0.00057>"
+
+
+def test_a_one_hot_argmax_by_pairs_compiles_into_few_steps() -> None:
+    sign = rs.approximate("sign", -1, 1, gap=0.01, error=1e-3)
+
+    def largest(x: Any) -> Any:
+        marks = []
+        for i in range(4):
+            mark = 1.0
+            for j in range(4):
+                if i != j:
+                    mark = mark * ((sign(x[i] - x[j]) + 1) / 2)
+            marks.append(mark)
+        return np.stack(marks)
+
+    kernel = rs.kernel(x=rs.Encrypted(4, bound=0.5), tolerance=1e-2)(largest)
+    assert kernel.compile().native.steps < 400
+    np.testing.assert_allclose(kernel.clear(x=[0.1, 0.3, -0.2, 0.25]), [0, 1, 0, 0], atol=5e-3)

@@ -116,7 +116,7 @@ def run(
     engine: str | Engine = "cpu",
     encryption: str | None = None,
     variants: Mapping[str, Kernel] | None = None,
-    progress: Progress = lambda _: None,
+    progress: Progress | None = None,
 ) -> Report:
     """Run a kernel encrypted and compare with the clear answer, and its polynomials with the functions they stand for.
 
@@ -124,6 +124,14 @@ def run(
     ciphertexts come out again, and inputs of one's own raise a `SeedWarning`. `variants` are other packings of the
     kernel, whose operations are counted beside it.
     """
+    with telling(progress) as told:
+        return _run(kernel, inputs, seed, engine, encryption, variants or {}, told)
+
+
+def _run(
+    kernel: Kernel, inputs: Mapping[str, Any] | None, seed: str | None, engine: str | Engine, encryption: str | None,
+    variants: Mapping[str, Kernel], progress: Progress,
+) -> Report:  # fmt: skip
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
     tower_bits = used.tower_bits if isinstance(used, WideTowers) else CPU_TOWER_BITS
@@ -141,7 +149,7 @@ def run(
         return _aided(rounds, arrays, expected, used, clock, seed, sample_data=not given, title=title)
     program = Program.of(compiled)
     expected = clock.step("clear", lambda: expected_of(kernel, arrays))
-    others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in (variants or {}).items()}
+    others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in variants.items()}
     counts = {name: other.counts for name, other in others.items()}
     return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
 
@@ -152,7 +160,7 @@ def run_program(
     *,
     seed: str | None = None,
     engine: str | Engine = "cpu",
-    progress: Progress = lambda _: None,
+    progress: Progress | None = None,
 ) -> Report:
     """Run a program encrypted and compare with the same program on values in the clear.
 
@@ -165,12 +173,13 @@ def run_program(
             f"{program.signature.name} takes {own}, the result of {taken[own][0]}, which no client encrypts: run it "
             f"where that result is, program.server(keys).evaluate(..., {program.signature.taken[0]}=result)"
         )
-    clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
-    arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
-    expected = clock.step("clear", lambda: Expected(program.clear(**arrays)))
-    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
+    with telling(progress) as told:
+        clock = _Clock(told)
+        arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
+        expected = clock.step("clear", lambda: Expected(program.clear(**arrays)))
+        return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
 
 
 def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:

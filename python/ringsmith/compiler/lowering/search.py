@@ -7,6 +7,8 @@ the next one's operand), so they are visited until no change of one makes the pr
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,6 +55,7 @@ def cheapest(lower: Lower, key: float = cost.KEY) -> Found:
     choices, best = _first(lower)
     least, spent = price(best, key), len(best.ops)
     layouts = [Layout(choices.picked(), least, key_switches(best))]
+    start, before = time.monotonic(), spent
     seen: set[frozenset[tuple[Decision, str]]] = set()
     while spent < _MOST_OPERATIONS and (trial := _next(choices, seen)) is not None:
         limit = _LONGER * len(best.ops) + 100
@@ -63,7 +66,9 @@ def cheapest(lower: Lower, key: float = cost.KEY) -> Found:
             spent += limit
             continue
         spent += len(program.ops)
-        tell(f"layouts for {program.slots.count} slots: {len(layouts) + 1} tried")
+        rest = _rest(choices, seen, len(program.ops), _MOST_OPERATIONS - spent)
+        left = (time.monotonic() - start) / (spent - before) * rest
+        tell(f"layouts for {program.slots.count} slots: {len(layouts) + 1} tried, about {left:.0f} s for the others")
         own = price(program, key)
         layouts.append(Layout(tried.picked(), own, key_switches(program)))
         if own < least:
@@ -88,8 +93,23 @@ def _first(lower: Lower) -> tuple[Choices, SlotProgram]:
     return first, lower(first, None)
 
 
+def _rest(choices: Choices, seen: set[frozenset[tuple[Decision, str]]], each: int, most: int) -> int:
+    """Return the operations still to lower, if no change makes the program cheaper and all programs are alike."""
+    return max(0, min(most, each * sum(1 for _ in _changes(choices, seen))))
+
+
 def _next(choices: Choices, seen: set[frozenset[tuple[Decision, str]]]) -> Taken | None:
-    """Return choices that differ in one decision and were not tried yet; None if there are none.
+    """Return choices that differ in one decision and were not tried yet; None if there are none."""
+    for key, trial in _changes(choices, seen):
+        seen.add(key)
+        return trial
+    return None
+
+
+def _changes(
+    choices: Choices, seen: set[frozenset[tuple[Decision, str]]]
+) -> Iterator[tuple[frozenset[tuple[Decision, str]], dict[Decision, str]]]:
+    """Yield choices that differ in one decision and were not tried yet.
 
     Decisions that go by their own estimate do so again, in the layouts that the changed one leads to.
     """
@@ -102,6 +122,4 @@ def _next(choices: Choices, seen: set[frozenset[tuple[Decision, str]]]) -> Taken
             if option != options[0]:
                 trial[decision] = option
             if (key := frozenset(trial.items())) not in seen:
-                seen.add(key)
-                return trial
-    return None
+                yield key, trial

@@ -210,7 +210,7 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     steps=st.lists(st.sampled_from(list(STEPS)), min_size=3, max_size=7),
     square=st.integers(-1, 6),

@@ -89,7 +89,9 @@ def within(x: Any, bound: float | None = None, *, low: float | None = None, high
 
     On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
     """
-    if low is None and high is None and is_number(bound) and bound > 0:
+    if low is None and high is None and bound is not None:
+        if not (is_number(bound) and bound > 0):
+            raise KernelError(f"within: the bound {bound!r} must be a positive finite number", here())
         return _within(x, bound)
     if bound is not None or not (_end(low) and _end(high) and low < high):  # type: ignore[operator]
         raise KernelError(

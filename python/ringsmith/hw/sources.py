@@ -7,7 +7,7 @@ One module, interface or package stands in one file of its name, so names found 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 # The controller and the module around its processor, and the package that has the processor.
 _CONTROLLER = ("rs_controller", "rs_riscv")
 _SERV = "pythondata-cpu-serv"
+# Files of our own, all under Apache-2.0, are SystemVerilog; the processor's are Verilog, under its licence.
+_OURS, _PROCESSORS = ".sv", "ISC"
 
 
 def library(*directories: Path) -> dict[str, Path]:
@@ -84,3 +86,8 @@ def processor() -> list[Path]:
     folder = Path(found.origin).parent / "verilog" / "rtl"
     # The wrapper is another top; the decoder of compressed instructions and the aligner are not instantiated.
     return sorted(path for path in folder.glob("serv_*.v") if path.stem != "serv_synth_wrapper")
+
+
+def licence(files: Sequence[Path]) -> str:
+    """Licence of a design made of these files, as SPDX writes it."""
+    return "Apache-2.0" if all(path.suffix == _OURS for path in files) else f"Apache-2.0 AND {_PROCESSORS}"

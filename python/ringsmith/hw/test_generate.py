@@ -258,8 +258,8 @@ def test_any_setting_is_refused_or_lint_clean(tmp_path: Path, seed: int, package
 
 
 # The points of coxHE's Table III and HEAX's sets differ from coxhe-zcu102-p8 in numbers only, two of HEAWS's
-# Table 4 from heaws and heaws-14.
-NUMBERS = re.compile(r"coxhe-zcu10[24]-[a-f][12]|heax-[ab]|heaws-1[35]")
+# Table 4 from heaws and heaws-14, two accelerators from zynq-cn.
+NUMBERS = re.compile(r"coxhe-zcu10[24]-[a-f][12]|heax-[ab]|heaws-1[35]|zynq-pn[13]")
 
 
 @pytest.mark.parametrize(

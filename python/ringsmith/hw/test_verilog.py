@@ -35,6 +35,7 @@ def test_readers_of_plain_verilog_take_it(name: str, changes: dict[str, object],
     write_verilog(top, top_parameters(preset), target)
     text = target.read_text()
     assert str(shipped.rtl()) not in text
+    assert ("AND ISC" in text.splitlines()[0]) == ("controller" in changes)
     assert len(set(re.findall(r"^module (\w+)\(", text, re.M))) == text.count("\nendmodule\n") > 5
     read = tmp_path / "read.json"
     commands = [f"read_verilog {target}", f"hierarchy -check -top {top}", "proc", "check -assert", f"write_json {read}"]

@@ -16,7 +16,7 @@ from ringsmith.hw import core_cfg, sources
 from ringsmith.hw.synth.job import run_yosys, yosys_version
 from ringsmith.hw.synth.rtlil import merge_equal_modules
 
-_HEADER = """// SPDX-License-Identifier: Apache-2.0
+_HEADER = """// SPDX-License-Identifier: {licence}
 // {top} as plain Verilog, one file, its parameters set: written from the SystemVerilog sources by Yosys {version}.
 """
 # For assertions alone, which are left out.
@@ -51,7 +51,7 @@ def write_verilog(
         merged.write_text(merge_equal_modules(elaborated.read_text(), top))
         run_yosys(_write(merged, result), what, result, quiet=quiet)
         text = result.read_text().split("\n", 1)[1]  # without Yosys's own first line
-        target.write_text(_HEADER.format(top=top, version=version) + text)
+        target.write_text(_HEADER.format(licence=sources.licence(listed), top=top, version=version) + text)
 
 
 def _elaborate(

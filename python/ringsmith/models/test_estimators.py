@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +36,7 @@ from sklearn.utils import all_estimators  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import ringsmith as rs
+from ringsmith.models import remedies
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(2.0, 1.0, (80, 4))
@@ -257,3 +261,24 @@ def test_the_client_computes_what_is_refused() -> None:
         rs.from_sklearn(model, data)
     found = eval(str(caught.value).split("computes it: ")[1], {"rs": rs, "model": model, "data": data})
     assert (found.labels(found.clear(model[:2].transform(HELD_OUT))) == model.predict(HELD_OUT)).all()
+
+
+_CALLED = r"\b([A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*|Ridge)\b(\(kernel='poly'\))?"
+#: Estimators in messages, with the arguments that are written after them.
+NAMED = {
+    found
+    for node in ast.walk(ast.parse(Path(remedies.__file__).read_text()))
+    if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    for found in re.findall(_CALLED, node.value)
+}
+
+
+@pytest.mark.parametrize(("name", "given"), sorted(NAMED))
+def test_an_estimator_that_a_refusal_names_is_taken(name: str, given: str) -> None:
+    known = dict(all_estimators())
+    assert name in known, f"{name} is no estimator"
+    estimator = eval(f"made{given or '()'}", {"made": known[name]})
+    step = make_pipeline(estimator, svm.LinearSVC()) if not hasattr(estimator, "predict") else estimator
+    fitted = step.fit(X, THREE if not name.endswith(("SVR", "Regressor")) else VALUES)
+    found = rs.from_sklearn(fitted, X)
+    assert np.isfinite(found.clear(HELD_OUT[:3])).all()

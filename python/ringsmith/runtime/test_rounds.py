@@ -156,6 +156,10 @@ def test_a_file_has_programs_and_names_of_functions(tmp_path: Path) -> None:
         rs.load(tmp_path / "network.rsr", security=256)
 
 
+def _refreshed(facts: Any, **changed: Any) -> None:
+    facts["rounds"][0]["applied"][0].update(changed)
+
+
 CHANGES: list[tuple[str, Callable[[Any], Any]]] = [
     ("programs", lambda facts: facts["rounds"].pop()),
     ("a value that is not there yet", lambda facts: facts["rounds"][1]["inputs"].update(value0=7)),
@@ -168,6 +172,8 @@ CHANGES: list[tuple[str, Callable[[Any], Any]]] = [
     ("a shape that is none", lambda facts: facts["rounds"][0].update(values=[[-8]])),
     ("several parameter sets", lambda facts: facts.update(scheme="ckks")),
     ("a number that is none", lambda facts: facts.update(tolerance="1")),
+    ("a number that is none", lambda facts: facts.update(tolerance=10**400)),
+    *(("an integer that is none", partial(_refreshed, high=wrong)) for wrong in (True, 1.7, "12")),
     ("no description", lambda facts: facts.pop("name")),
     ("no description", lambda facts: facts["rounds"][0]["applied"].append(3)),
 ]

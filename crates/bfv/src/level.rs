@@ -171,7 +171,14 @@ fn lazily<T>(
     Ok(Arc::clone(zq::fork::once(slot, || made)))
 }
 
-fn product<W: Word>(primes: &[W]) -> BigUint {
+/// Least product of the second basis of HPS. Operands are centred, |x| ≤ Q/2, so a part of the tensor is at most n·Q²/2
+/// and after scaling t·n·Q/2: the scaled values must fit the basis centred. The factor 4 leaves room for products of
+/// longer ciphertexts; primes that a user gives may do without.
+pub(crate) fn second_basis_least(q: &BigUint, t: u64, n: usize) -> BigUint {
+    q * t * n as u64 * 4u32
+}
+
+pub(crate) fn product<W: Word>(primes: &[W]) -> BigUint {
     primes.iter().map(|p| BigUint::from(p.to_u128())).product()
 }
 
@@ -188,25 +195,9 @@ pub(crate) struct Hps<W: Word> {
 impl<W: Word> Hps<W> {
     fn new(level: &Level<W>) -> Result<Self, Error> {
         let q = &level.q;
-        // Operands are centred, |x| ≤ Q/2, so a part of the tensor is at most n·Q²/2 and after scaling t·n·Q/2: the
-        // scaled values must fit A centred. The factor 4 leaves room for products of longer ciphertexts.
-        let least = q.product() * level.params.t * q.n() as u64 * 4u32;
         let primes = match &level.params.auxiliary[..] {
-            [] => level.fresh_primes(&least)?,
-            given => {
-                if product(given) * 4u32 < least {
-                    let reason = format!(
-                        "auxiliary primes of {} bits are too small, {} bits are needed",
-                        product(given).bits(),
-                        least.bits() - 2
-                    );
-                    return Err(Error::PlainModulus {
-                        t: level.params.t,
-                        reason,
-                    });
-                }
-                given.to_vec()
-            }
+            [] => level.fresh_primes(&second_basis_least(q.product(), level.params.t, q.n()))?,
+            given => given.to_vec(),
         };
         let auxiliary = RnsBasis::new(q.n(), &primes)?;
         Ok(Self {

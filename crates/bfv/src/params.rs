@@ -2,10 +2,11 @@
 //! BFV parameters: a ring-LWE set and a plaintext modulus.
 
 use crate::Error;
-use crate::level::Level;
+use crate::level::{Level, product, second_basis_least};
 use ntt::NttPlan;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 use rlwe::{Limits, RlweContext, RlweParams, RlweParamsLiteral, SecurityPolicy};
+use rns::RnsBasis;
 use std::sync::{Arc, OnceLock};
 use zq::{Modulus, Word};
 
@@ -22,6 +23,70 @@ pub struct BfvParamsLiteral<W> {
     /// Primes of the second basis of multiplication: all of them by HPS, as many of the first as exceed Q by HPSPOVERQ;
     /// empty: chosen automatically, 46 bits long.
     pub auxiliary: Vec<W>,
+}
+
+impl<W: Word> BfvParamsLiteral<W> {
+    /// Fails where [`BfvParams::new`] does, without making a table.
+    fn check(&self, policy: SecurityPolicy) -> Result<(), Error> {
+        self.rlwe.check_ring(policy)?;
+        self.check_moduli()
+    }
+
+    /// Fails unless plaintext modulus and auxiliary primes suit a ring-LWE set that keeps its own rules.
+    fn check_moduli(&self) -> Result<(), Error> {
+        self.check_plain_modulus()?;
+        match self.auxiliary.is_empty() {
+            true => Ok(()),
+            false => self.check_auxiliary(),
+        }
+    }
+
+    fn check_plain_modulus(&self) -> Result<(), Error> {
+        let (t, q) = (self.plain_modulus, &self.rlwe.q);
+        let refuse = |reason: String| Err(Error::PlainModulus { t, reason });
+        if t < 2 || t >> MAX_PLAIN_BITS != 0 {
+            return refuse(format!("allowed are 2 to 2^{MAX_PLAIN_BITS}-1"));
+        }
+        // A prime q_i shares a factor with t only if it divides it.
+        if let Some(q) = q.iter().find(|q| u128::from(t) % q.to_u128() == 0) {
+            return refuse(format!("it is a multiple of the data prime {q}"));
+        }
+        let first = q[0].to_u128() as f64;
+        if q.len() == 1 && (t as f64) * 4.0 > first {
+            let bits = first.log2();
+            return refuse(format!(
+                "it leaves no room for noise in a modulus of {bits:.1} bits"
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_auxiliary(&self) -> Result<(), Error> {
+        let (given, t) = (product(&self.auxiliary), self.plain_modulus);
+        let least = second_basis_least(&product(&self.rlwe.q), t, self.rlwe.n);
+        if &given * 4u32 < least {
+            let (got, needed) = (given.bits(), least.bits() - 2);
+            let reason =
+                format!("auxiliary primes of {got} bits are too small, {needed} bits are needed");
+            return Err(Error::PlainModulus { t, reason });
+        }
+        // They are primes of the ring's degree, none of them a data prime.
+        let joint = [&self.rlwe.q[..], &self.auxiliary].concat();
+        Ok(RnsBasis::check(self.rlwe.n, &joint)?)
+    }
+
+    fn payload(&self) -> Writer {
+        let mut out = Writer::new();
+        self.rlwe.write(&mut out);
+        out.u64(self.plain_modulus);
+        out.u32(self.auxiliary.len() as u32);
+        self.auxiliary.iter().for_each(|m| out.u128(m.to_u128()));
+        out
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.payload().seal(Tag::BfvParams, Fingerprint::default())
+    }
 }
 
 struct Inner<W: Word> {
@@ -74,6 +139,7 @@ impl<W: Word> BfvParams<W> {
     /// # Errors
     /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`].
     pub fn new(literal: &BfvParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
+        literal.check(policy)?;
         Self::from_rlwe(
             RlweParams::new(&literal.rlwe, policy)?,
             literal.plain_modulus,
@@ -91,7 +157,12 @@ impl<W: Word> BfvParams<W> {
         auxiliary: Vec<W>,
     ) -> Result<Self, Error> {
         let rlwe = rlwe.into();
-        check_plain_modulus(&rlwe, t)?;
+        let literal = BfvParamsLiteral {
+            rlwe: rlwe.literal(),
+            plain_modulus: t,
+            auxiliary,
+        };
+        literal.check_moduli()?;
         let plain = Modulus::new(t).map_err(rns::RnsError::from)?;
         // Primes that are 1 modulo 2n give slots; for any other modulus there is no plan.
         let slots = t % (2 * rlwe.n() as u64) == 1 && zq::primes::is_prime_vt(t);
@@ -101,21 +172,15 @@ impl<W: Word> BfvParams<W> {
             None
         };
         let levels = (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect();
-        let mut inner = Inner {
+        Ok(Self(Arc::new(Inner {
             rlwe,
             t,
-            auxiliary,
+            fingerprint: Fingerprint::of(literal.payload().as_bytes()),
+            auxiliary: literal.auxiliary,
             plain,
             batching,
-            fingerprint: Fingerprint::default(),
             levels,
-        };
-        inner.fingerprint = Fingerprint::of(payload(&inner.rlwe, t, &inner.auxiliary).as_bytes());
-        let params = Self(Arc::new(inner));
-        if !params.0.auxiliary.is_empty() {
-            params.level(params.rlwe().data_primes())?.hps()?;
-        }
-        Ok(params)
+        })))
     }
 
     /// The ring-LWE set, with its tables.
@@ -202,8 +267,7 @@ impl<W: Word> BfvParams<W> {
 
     /// The set as an object of the byte format.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let payload = payload(self.rlwe(), self.0.t, &self.0.auxiliary);
-        payload.seal(Tag::BfvParams, Fingerprint::default())
+        self.literal().to_bytes()
     }
 
     /// Reads [`BfvParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
@@ -225,8 +289,9 @@ impl<W: Word> BfvParams<W> {
         limits: &Limits,
     ) -> Result<Self, Error> {
         let mut input = Reader::new(wire::open_params(Tag::BfvParams, bytes)?);
-        let rlwe = RlweParams::read(&mut input, policy, limits)?;
-        let t = input.u64("the plaintext modulus")?;
+        let rlwe = RlweParamsLiteral::read(&mut input)?;
+        limits.check(&rlwe, 0)?;
+        let plain_modulus = input.u64("the plaintext modulus")?;
         let count = input.ranged("the number of auxiliary primes", 0..=2 * rlwe::MAX_PRIMES)?;
         let mut auxiliary = Vec::with_capacity(count as usize);
         for _ in 0..count {
@@ -245,42 +310,14 @@ impl<W: Word> BfvParams<W> {
         }
         input.finish()?;
         // The transform modulo t and the auxiliary primes' count as well.
-        limits.check(&rlwe.literal(), 1 + auxiliary.len())?;
-        let params = Self::from_rlwe(rlwe, t, auxiliary)?;
-        wire::check_canonical(bytes, &params.to_bytes())?;
-        Ok(params)
+        limits.check(&rlwe, 1 + auxiliary.len())?;
+        let literal = BfvParamsLiteral {
+            rlwe,
+            plain_modulus,
+            auxiliary,
+        };
+        literal.check(policy)?;
+        wire::check_canonical(bytes, &literal.to_bytes())?;
+        Self::new(&literal, policy)
     }
-}
-
-fn payload<W: Word>(rlwe: &RlweParams<W>, t: u64, auxiliary: &[W]) -> Writer {
-    let mut out = Writer::new();
-    rlwe.write(&mut out);
-    out.u64(t);
-    out.u32(auxiliary.len() as u32);
-    auxiliary.iter().for_each(|m| out.u128(m.to_u128()));
-    out
-}
-
-fn check_plain_modulus<W: Word>(rlwe: &RlweParams<W>, t: u64) -> Result<(), Error> {
-    let refuse = |reason: String| Err(Error::PlainModulus { t, reason });
-    if t < 2 || t >> MAX_PLAIN_BITS != 0 {
-        return refuse(format!("allowed are 2 to 2^{MAX_PLAIN_BITS}-1"));
-    }
-    // A prime q_i shares a factor with t only if it divides it.
-    if let Some(q) = rlwe
-        .q()
-        .moduli()
-        .iter()
-        .find(|q| u128::from(t) % q.value().to_u128() == 0)
-    {
-        return refuse(format!("it is a multiple of the data prime {}", q.value()));
-    }
-    let first = rlwe.q().moduli()[0].value().to_u128() as f64;
-    if rlwe.data_primes() == 1 && (t as f64) * 4.0 > first {
-        return refuse(format!(
-            "it leaves no room for noise in a modulus of {:.1} bits",
-            first.log2()
-        ));
-    }
-    Ok(())
 }

@@ -20,6 +20,39 @@ pub struct CkksParamsLiteral {
     pub scale: f64,
 }
 
+impl CkksParamsLiteral {
+    /// Fails where [`CkksParams::new`] does, without making a table.
+    fn check(&self, policy: SecurityPolicy) -> Result<(), Error> {
+        self.rlwe.check_ring(policy)?;
+        self.check_scale()
+    }
+
+    /// Fails unless the scale suits a ring-LWE set that keeps its own rules.
+    fn check_scale(&self) -> Result<(), Error> {
+        let top: f64 = self.rlwe.q.iter().map(|q| *q as f64).product();
+        let scale = self.scale;
+        match scale.is_finite() && scale >= 2.0 && scale < top / 2.0 {
+            true => Ok(()),
+            false => Err(Error::Scale {
+                operation: "parameters",
+                scale,
+            }),
+        }
+    }
+
+    /// The ring-LWE payload, then the scale.
+    fn payload(&self) -> Writer {
+        let mut out = Writer::new();
+        self.rlwe.write(&mut out);
+        out.f64(self.scale);
+        out
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.payload().seal(Tag::CkksParams, Fingerprint::default())
+    }
+}
+
 struct Inner {
     rlwe: RlweContext<u64>,
     scale: f64,
@@ -66,8 +99,8 @@ impl CkksParams {
     /// Everything [`RlweParams::new`] refuses, and [`Error::Scale`] for a scale that is not finite, below 2, or so
     /// large that 1 does not fit below half the first prime.
     pub fn new(literal: &CkksParamsLiteral, policy: SecurityPolicy) -> Result<Self, Error> {
-        let rlwe = RlweParams::new(&literal.rlwe, policy)?;
-        Self::from_rlwe(rlwe, literal.scale)
+        literal.check(policy)?;
+        Self::from_rlwe(RlweParams::new(&literal.rlwe, policy)?, literal.scale)
     }
 
     /// A set over checked ring-LWE parameters.
@@ -76,28 +109,24 @@ impl CkksParams {
     /// [`Error::Scale`] as for [`CkksParams::new`].
     pub fn from_rlwe(rlwe: impl Into<RlweContext<u64>>, scale: f64) -> Result<Self, Error> {
         let rlwe = rlwe.into();
-        let top: f64 = rlwe.q().values().iter().map(|q| *q as f64).product();
-        if !(scale.is_finite() && scale >= 2.0 && scale < top / 2.0) {
-            return Err(Error::Scale {
-                operation: "parameters",
-                scale,
-            });
-        }
-        let values = |basis: &RnsBasis<u64>| basis.values();
+        let literal = CkksParamsLiteral {
+            rlwe: rlwe.literal(),
+            scale,
+        };
+        literal.check_scale()?;
+        let ring = &literal.rlwe;
         let estimator = Estimator::new(
-            rlwe.n(),
-            rlwe.secret(),
-            &rlwe.error(),
-            &rlwe.q().values(),
-            &rlwe.p().map(values).unwrap_or_default(),
-            rlwe.dnum(),
+            ring.n,
+            ring.secret,
+            &ring.error,
+            &ring.q,
+            &ring.p,
+            ring.dnum,
         )?;
-        let mut payload = Writer::new();
-        write_payload(&rlwe, scale, &mut payload);
         Ok(Self(Arc::new(Inner {
             embedding: Embedding::new(rlwe.n())?,
             inverses: (0..rlwe.data_primes()).map(|_| OnceLock::new()).collect(),
-            fingerprint: Fingerprint::of(payload.as_bytes()),
+            fingerprint: Fingerprint::of(literal.payload().as_bytes()),
             estimator,
             rlwe,
             scale,
@@ -161,6 +190,14 @@ impl CkksParams {
         &self.0.estimator
     }
 
+    /// The literal these parameters came from (dnum resolved).
+    pub fn literal(&self) -> CkksParamsLiteral {
+        CkksParamsLiteral {
+            rlwe: self.rlwe().literal(),
+            scale: self.scale(),
+        }
+    }
+
     /// Identity of the set, scale included.
     pub fn fingerprint(&self) -> Fingerprint {
         self.0.fingerprint
@@ -197,9 +234,7 @@ impl CkksParams {
 
     /// The set as an object of the byte format: the ring-LWE payload, then the scale.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut payload = Writer::new();
-        write_payload(self.rlwe(), self.scale(), &mut payload);
-        payload.seal(Tag::CkksParams, Fingerprint::default())
+        self.literal().to_bytes()
     }
 
     /// Reads [`CkksParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
@@ -221,18 +256,15 @@ impl CkksParams {
     ) -> Result<Self, Error> {
         let payload = wire::open_params(Tag::CkksParams, bytes).map_err(rlwe::Error::from)?;
         let mut input = Reader::new(payload);
-        let rlwe = RlweParams::read(&mut input, policy, limits)?;
+        let rlwe = RlweParamsLiteral::read(&mut input)?;
         let scale = input.f64("the scale").map_err(rlwe::Error::from)?;
         input.finish().map_err(rlwe::Error::from)?;
-        let params = Self::from_rlwe(rlwe, scale)?;
-        wire::check_canonical(bytes, &params.to_bytes()).map_err(rlwe::Error::from)?;
-        Ok(params)
+        limits.check(&rlwe, 0)?;
+        let literal = CkksParamsLiteral { rlwe, scale };
+        literal.check(policy)?;
+        wire::check_canonical(bytes, &literal.to_bytes()).map_err(rlwe::Error::from)?;
+        Self::new(&literal, policy)
     }
-}
-
-fn write_payload(rlwe: &RlweParams<u64>, scale: f64, out: &mut Writer) {
-    rlwe.write(out);
-    out.f64(scale);
 }
 
 /// A chain for scale 2^`scale_bits`: a first prime of `first_bits`, `levels` rescale primes as close to the scale as

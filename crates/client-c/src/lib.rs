@@ -8,7 +8,7 @@ extern crate alloc;
 mod bare;
 
 use alloc::boxed::Box;
-use client::{Client, Error, Params, Scheme, Slots, encrypt_public, memory};
+use client::{Client, Error, Params, ParamsLiteral, Scheme, Slots, encrypt_public, memory};
 use core::slice;
 
 const OK: i32 = 0;
@@ -97,7 +97,14 @@ unsafe fn params(pointer: *const RsParams) -> Done<Params> {
         0 => Params::new,
         _ => Params::insecure,
     };
-    make(own.n as usize, data, special, own.dnum, scheme).map_err(code)
+    let literal = ParamsLiteral {
+        n: own.n as usize,
+        data,
+        special,
+        dnum: own.dnum,
+        scheme,
+    };
+    make(&literal).map_err(code)
 }
 
 /// # Safety

@@ -4,7 +4,7 @@
 #[path = "../../client/tests/sets/mod.rs"]
 mod sets;
 
-use client::{Client, Params, Scheme, Slots};
+use client::{Client, Params, ParamsLiteral, Scheme, Slots};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,7 +53,14 @@ fn c_makes_the_same_bytes() {
         "{}",
         String::from_utf8_lossy(&done.stderr)
     );
-    let params = Params::insecure(1024, &[8589852673], &[], 1, Scheme::Bfv { t: 12289 }).unwrap();
+    let params = Params::insecure(&ParamsLiteral {
+        n: 1024,
+        data: &[8589852673],
+        special: &[],
+        dnum: 1,
+        scheme: Scheme::Bfv { t: 12289 },
+    })
+    .unwrap();
     let values: Vec<i64> = (0..1024).map(|i| i - 500).collect();
     let message = Slots::new(&params).unwrap().encode(&values).unwrap();
     let bytes = Client::new(&params, &[7; 32])

@@ -34,5 +34,5 @@ mod wire;
 pub use client::{Client, Message, encrypt_public, memory};
 pub use error::Error;
 pub use params::Params;
-pub use rules::{MAX_N, MAX_PRIMES, Scheme};
+pub use rules::{MAX_N, MAX_PRIMES, ParamsLiteral, Scheme};
 pub use slots::Slots;

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::modulus::Modulus;
 use crate::ntt::smallest_root;
-use crate::rules::{self, MAX_PRIMES, Scheme};
+use crate::rules::{self, MAX_PRIMES, ParamsLiteral, Scheme};
 use crate::stream::ETA;
 use sha2::{Digest, Sha256};
 
@@ -24,75 +24,41 @@ pub struct Params {
 }
 
 impl Params {
-    /// A set of degree `n` with data primes `data`, special primes `special` and `dnum` digits: those of the engine's
-    /// set, since what is encrypted names it.
+    /// A set of 128 bits of security.
     ///
     /// # Errors
-    /// [`Error::Parameters`]; [`Error::Insecure`] below 128 bits of security.
-    pub fn new(
-        n: usize,
-        data: &[u64],
-        special: &[u64],
-        dnum: u32,
-        scheme: Scheme,
-    ) -> Result<Self, Error> {
-        let params = Self::insecure(n, data, special, dnum, scheme)?;
-        match rules::secure(n, data.iter().chain(special).copied()) {
-            true => Ok(params),
+    /// [`Error::Parameters`]; [`Error::Insecure`] below 128 bits.
+    pub fn new(literal: &ParamsLiteral<'_>) -> Result<Self, Error> {
+        rules::check(literal)?;
+        match rules::secure(literal) {
+            true => Self::checked(literal),
             false => Err(Error::Insecure),
         }
     }
 
-    /// The same, of any security: for tests and for sets that were judged elsewhere.
+    /// A set of any security: for tests and for sets that were judged elsewhere.
     ///
     /// # Errors
     /// [`Error::Parameters`].
-    pub fn insecure(
-        n: usize,
-        data: &[u64],
-        special: &[u64],
-        dnum: u32,
-        scheme: Scheme,
-    ) -> Result<Self, Error> {
-        rules::shape(n, data, special, dnum)?;
-        rules::primes(data.iter().chain(special).copied())?;
-        rules::scheme(scheme, data)?;
+    pub fn insecure(literal: &ParamsLiteral<'_>) -> Result<Self, Error> {
+        rules::check(literal)?;
+        Self::checked(literal)
+    }
+
+    /// Finds the roots of a literal that keeps the rules.
+    fn checked(literal: &ParamsLiteral<'_>) -> Result<Self, Error> {
         let (mut primes, mut roots) = ([Modulus::new(3); MAX_PRIMES], [0; MAX_PRIMES]);
-        let broken =
-            Error::Parameters("data and special primes have to be primes that are 1 modulo 2n");
-        for (i, value) in data.iter().enumerate() {
-            primes[i] = rules::prime(*value, n).ok_or(broken)?;
-            roots[i] = smallest_root(&primes[i], n).ok_or(broken)?;
+        for (i, value) in literal.data.iter().enumerate() {
+            primes[i] = Modulus::new(*value);
+            roots[i] = smallest_root(&primes[i], literal.n).ok_or(rules::NO_PRIMES)?;
         }
-        for value in special {
-            rules::prime(*value, n).ok_or(broken)?;
-        }
-        let mut hash = Sha256::new();
-        hash.update([64, n.trailing_zeros() as u8, 0]);
-        hash.update(0u64.to_le_bytes());
-        hash.update([2]);
-        hash.update(u64::from(ETA).to_le_bytes());
-        hash.update(dnum.to_le_bytes());
-        hash.update((data.len() as u32).to_le_bytes());
-        hash.update((special.len() as u32).to_le_bytes());
-        for prime in data.iter().chain(special) {
-            hash.update(u128::from(*prime).to_le_bytes());
-        }
-        let ring = first_half(hash.clone());
-        match scheme {
-            Scheme::Bfv { t } => {
-                hash.update(t.to_le_bytes());
-                hash.update(0u32.to_le_bytes());
-            }
-            Scheme::Ckks { scale } => hash.update(scale.to_bits().to_le_bytes()),
-        }
-        let set = first_half(hash);
+        let (ring, set) = fingerprints(literal);
         Ok(Self {
-            n,
-            scheme,
+            n: literal.n,
+            scheme: literal.scheme,
             primes,
             roots,
-            limbs: data.len(),
+            limbs: literal.data.len(),
             ring,
             set,
         })
@@ -102,6 +68,30 @@ impl Params {
     pub(crate) fn data(&self) -> &[Modulus] {
         &self.primes[..self.limbs]
     }
+}
+
+/// Identity of the ring-LWE set and of the scheme's, as the engine has them.
+fn fingerprints(literal: &ParamsLiteral<'_>) -> ([u8; 16], [u8; 16]) {
+    let mut hash = Sha256::new();
+    hash.update([64, literal.n.trailing_zeros() as u8, 0]);
+    hash.update(0u64.to_le_bytes());
+    hash.update([2]);
+    hash.update(u64::from(ETA).to_le_bytes());
+    hash.update(literal.dnum.to_le_bytes());
+    hash.update((literal.data.len() as u32).to_le_bytes());
+    hash.update((literal.special.len() as u32).to_le_bytes());
+    for prime in literal.primes() {
+        hash.update(u128::from(prime).to_le_bytes());
+    }
+    let ring = first_half(hash.clone());
+    match literal.scheme {
+        Scheme::Bfv { t } => {
+            hash.update(t.to_le_bytes());
+            hash.update(0u32.to_le_bytes());
+        }
+        Scheme::Ckks { scale } => hash.update(scale.to_bits().to_le_bytes()),
+    }
+    (ring, first_half(hash))
 }
 
 fn first_half(hash: Sha256) -> [u8; 16] {

@@ -31,6 +31,28 @@ pub enum Scheme {
     },
 }
 
+/// Unchecked input of [`Params`](crate::Params), any field of which may be wrong: that of the engine's set, since what is encrypted names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParamsLiteral<'a> {
+    /// Ring degree.
+    pub n: usize,
+    /// Data primes.
+    pub data: &'a [u64],
+    /// Special primes.
+    pub special: &'a [u64],
+    /// Digits of key switching, as many as the engine's set has.
+    pub dnum: u32,
+    /// The scheme.
+    pub scheme: Scheme,
+}
+
+impl ParamsLiteral<'_> {
+    /// The data primes, then the special ones.
+    pub(crate) fn primes(&self) -> impl Iterator<Item = u64> + Clone {
+        self.data.iter().chain(self.special).copied()
+    }
+}
+
 fn keep(kept: bool, broken: &'static str) -> Result<(), Error> {
     match kept {
         true => Ok(()),
@@ -38,13 +60,38 @@ fn keep(kept: bool, broken: &'static str) -> Result<(), Error> {
     }
 }
 
+/// The refusal of moduli that are no primes of the ring's degree.
+pub(crate) const NO_PRIMES: Error =
+    Error::Parameters("data and special primes have to be primes that are 1 modulo 2n");
+
+/// Every rule but security; nothing is made for a literal that breaks one.
+///
+/// # Errors
+/// [`Error::Parameters`].
+pub(crate) fn check(literal: &ParamsLiteral<'_>) -> Result<(), Error> {
+    shape(literal)?;
+    lengths(literal.primes())?;
+    scheme(literal.scheme, literal.data)?;
+    let fits = |value| prime(value, literal.n).is_some();
+    match literal.primes().all(fits) {
+        true => Ok(()),
+        false => Err(NO_PRIMES),
+    }
+}
+
 /// Degree, counts of primes and of digits.
-pub(crate) fn shape(n: usize, data: &[u64], special: &[u64], dnum: u32) -> Result<(), Error> {
+fn shape(literal: &ParamsLiteral<'_>) -> Result<(), Error> {
+    let ParamsLiteral {
+        n, data, special, ..
+    } = *literal;
     keep(
         n.is_power_of_two() && (16..=MAX_N).contains(&n),
         "the degree has to be a power of two from 16 to 8192",
     )?;
-    let (most, digits) = (data.len().saturating_add(special.len()), dnum as usize);
+    let (most, digits) = (
+        data.len().saturating_add(special.len()),
+        literal.dnum as usize,
+    );
     keep(
         !data.is_empty() && most <= MAX_PRIMES,
         "1 data prime or more is needed, and 8 primes at most",
@@ -62,7 +109,7 @@ pub(crate) fn shape(n: usize, data: &[u64], special: &[u64], dnum: u32) -> Resul
 
 /// Primes of data and special ones together: their lengths, and none twice. A prime twice would give the same error
 /// under both, and the public key alone the secret.
-pub(crate) fn primes(all: impl Iterator<Item = u64> + Clone) -> Result<(), Error> {
+fn lengths(all: impl Iterator<Item = u64> + Clone) -> Result<(), Error> {
     for (i, value) in all.clone().enumerate() {
         keep(
             PRIME_BITS.contains(&(u64::BITS - value.leading_zeros())),
@@ -84,7 +131,7 @@ pub(crate) fn prime(value: u64, n: usize) -> Option<Modulus> {
 }
 
 /// Plaintext modulus or scale beside the data primes.
-pub(crate) fn scheme(scheme: Scheme, data: &[u64]) -> Result<(), Error> {
+fn scheme(scheme: Scheme, data: &[u64]) -> Result<(), Error> {
     match scheme {
         Scheme::Bfv { t } => {
             keep(
@@ -108,9 +155,10 @@ pub(crate) fn scheme(scheme: Scheme, data: &[u64]) -> Result<(), Error> {
 }
 
 /// Whether the engine's default table grants 128 bits.
-pub(crate) fn secure(n: usize, all: impl Iterator<Item = u64>) -> bool {
-    let row = (n.trailing_zeros() as usize).checked_sub(10);
+pub(crate) fn secure(literal: &ParamsLiteral<'_>) -> bool {
+    let row = (literal.n.trailing_zeros() as usize).checked_sub(10);
     // 8 primes of 60 bits stay below 2^481: the product is finite, and 2^most is written by its exponent.
     let most = row.and_then(|row| SECURE_BITS.get(row)).unwrap_or(&0);
-    all.map(|q| q as f64).product::<f64>() <= f64::from_bits((1023 + most) << 52)
+    let product: f64 = literal.primes().map(|q| q as f64).product();
+    product <= f64::from_bits((1023 + most) << 52)
 }

@@ -3,7 +3,7 @@
 
 use bfv::{BatchEncoder, BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral, Encoder};
-use client::{Client, Error, Params, Scheme, Slots, encrypt_public};
+use client::{Client, Error, Params, ParamsLiteral, Scheme, Slots, encrypt_public};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
@@ -35,7 +35,14 @@ fn literal(n: usize, data: &[u32], special: &[u32]) -> RlweParamsLiteral<u64> {
 }
 
 fn small(rlwe: &RlweParamsLiteral<u64>, scheme: Scheme) -> Params {
-    Params::insecure(rlwe.n, &rlwe.q, &rlwe.p, rlwe.q.len() as u32, scheme).unwrap()
+    Params::insecure(&ParamsLiteral {
+        n: rlwe.n,
+        data: &rlwe.q,
+        special: &rlwe.p,
+        dnum: rlwe.q.len() as u32,
+        scheme,
+    })
+    .unwrap()
 }
 
 fn seed(bytes: [u8; 32]) -> Seed {
@@ -233,12 +240,13 @@ fn sets_beyond_the_limits_are_refused() {
         (1024, &q, Scheme::Bfv { t: 1 << 31 }),
         (1024, &q, Scheme::Ckks { scale: f64::NAN }),
     ] {
-        assert!(
-            matches!(
-                Params::new(n, data, &[], 1, scheme),
-                Err(Error::Parameters(_))
-            ),
-            "{n} {data:?}"
-        );
+        let refused = Params::new(&ParamsLiteral {
+            n,
+            data,
+            special: &[],
+            dnum: 1,
+            scheme,
+        });
+        assert!(matches!(refused, Err(Error::Parameters(_))), "{n} {data:?}");
     }
 }

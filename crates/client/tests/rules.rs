@@ -5,7 +5,7 @@ mod sets;
 
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
-use client::{Client, Error, Params, Scheme};
+use client::{Client, Error, Params, ParamsLiteral, Scheme};
 use rlwe::security::{SecretKind, SecurityTable, max_log2_qp};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use sets::{Case, cases};
@@ -66,7 +66,14 @@ fn small(case: &Case, allow_insecure: bool) -> Result<Vec<u8>, &'static str> {
         true => Params::insecure,
         false => Params::new,
     };
-    match make(case.n, &case.data, &case.special, case.dnum, scheme) {
+    let literal = ParamsLiteral {
+        n: case.n,
+        data: &case.data,
+        special: &case.special,
+        dnum: case.dnum,
+        scheme,
+    };
+    match make(&literal) {
         Ok(params) => Ok(Client::new(&params, &KEYS).to_bytes().to_vec()),
         Err(Error::Insecure) => Err("insecure"),
         Err(Error::Parameters(_)) => Err("parameters"),
@@ -160,6 +167,15 @@ fn the_bits_of_security_are_the_engines() {
         let most = max_log2_qp(SecurityTable::default(), SecretKind::Ternary, n, 128).unwrap();
         // Two primes just around the bound, or one below any bound where there is none.
         let bits = most.unwrap_or(0) as usize;
+        let made = |data: &[u64]| {
+            Params::new(&ParamsLiteral {
+                n,
+                data,
+                special: &[],
+                dnum: data.len() as u32,
+                scheme: Scheme::Bfv { t: 2 },
+            })
+        };
         let prime = |bits: usize| {
             zq::primes::ntt_primes::<u64>(
                 bits as u32,
@@ -171,8 +187,7 @@ fn the_bits_of_security_are_the_engines() {
             .unwrap()[0]
         };
         if bits < 66 {
-            let outcome = Params::new(n, &[prime(32)], &[], 1, Scheme::Bfv { t: 2 });
-            assert_eq!(outcome.is_ok(), bits >= 32, "{n}");
+            assert_eq!(made(&[prime(32)]).is_ok(), bits >= 32, "{n}");
             continue;
         }
         let filled = |total: usize| {
@@ -189,7 +204,7 @@ fn the_bits_of_security_are_the_engines() {
                 );
                 taken.push(next.unwrap()[0]);
             }
-            Params::new(n, &taken, &[], taken.len() as u32, Scheme::Bfv { t: 2 })
+            made(&taken)
         };
         assert!(filled(bits).is_ok(), "{n}");
         assert_eq!(filled(bits + 1).err(), Some(Error::Insecure), "{n}");

@@ -5,7 +5,7 @@
 #[path = "../../rlwe/tests/taint/mod.rs"]
 mod taint;
 
-use client::{Client, Params, Scheme, Slots, encrypt_public};
+use client::{Client, Params, ParamsLiteral, Scheme, Slots, encrypt_public};
 use std::hint::black_box;
 use taint::{expect_clean, public, secret, secret_bytes, verdict, watched};
 use zq::primes::{Direction, ntt_primes};
@@ -15,7 +15,14 @@ const T: u64 = 7681;
 
 fn params(scheme: Scheme) -> Params {
     let q = ntt_primes::<u64>(40, 2 * N as u64, 2, Direction::Down, &[]).unwrap();
-    Params::insecure(N, &q, &[], 2, scheme).unwrap()
+    Params::insecure(&ParamsLiteral {
+        n: N,
+        data: &q,
+        special: &[],
+        dnum: 2,
+        scheme,
+    })
+    .unwrap()
 }
 
 /// A client whose coefficients are secret and whose identity is not: it is published.

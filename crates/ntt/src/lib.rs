@@ -22,4 +22,4 @@ pub use blocks::{Form, Shift};
 pub use error::NttError;
 pub use plan::NttPlan;
 pub use root::{bit_reverse, eval_exponent, primitive_root};
-pub use tables::{MAX_LOG_N, MIN_LOG_N};
+pub use tables::{MAX_LOG_N, MIN_LOG_N, check};

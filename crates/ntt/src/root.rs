@@ -27,6 +27,16 @@ pub fn eval_exponent(j: usize, log_n: u32) -> usize {
 /// # Errors
 /// [`NttError::NotPrime`], or [`NttError::NotNttFriendly`] if `order` does not divide `q - 1`.
 pub fn primitive_root<W: Word>(modulus: &Modulus<W>, order: u64) -> Result<W, NttError> {
+    let cofactor = cofactor(modulus, order)?;
+    let some = some_primitive_root(modulus, cofactor, order);
+    Ok(smallest_odd_power(modulus, some, order))
+}
+
+/// (q − 1)/order of a prime q with roots of that order, a power of two.
+///
+/// # Errors
+/// As [`primitive_root`].
+pub(crate) fn cofactor<W: Word>(modulus: &Modulus<W>, order: u64) -> Result<W, NttError> {
     let q = modulus.value();
     if !is_prime_vt(q) {
         return Err(NttError::NotPrime {
@@ -41,8 +51,7 @@ pub fn primitive_root<W: Word>(modulus: &Modulus<W>, order: u64) -> Result<W, Nt
             order,
         });
     }
-    let some = some_primitive_root(modulus, cofactor, order);
-    Ok(smallest_odd_power(modulus, some, order))
+    Ok(cofactor)
 }
 
 /// `x^cofactor` for the first `x` that makes it primitive: half of all `x` do.

@@ -4,12 +4,30 @@
 use zq::{AlignedVec, Modulus, Shoup, Word};
 
 use crate::error::NttError;
-use crate::root::{bit_reverse, primitive_root};
+use crate::root::{bit_reverse, cofactor, primitive_root};
 
 /// Smallest supported `log2 n`.
 pub const MIN_LOG_N: u32 = 3;
 /// Largest supported `log2 n`.
 pub const MAX_LOG_N: u32 = 17;
+
+/// Fails unless there are transforms of length `n`.
+fn check_length(n: usize) -> Result<(), NttError> {
+    let (min, max) = (1 << MIN_LOG_N, 1 << MAX_LOG_N);
+    if n.is_power_of_two() && (min..=max).contains(&n) {
+        return Ok(());
+    }
+    Err(NttError::BadLength { n, min, max })
+}
+
+/// Fails where [`NttPlan::new`](crate::NttPlan::new) does, without making its tables.
+///
+/// # Errors
+/// As [`NttPlan::new`](crate::NttPlan::new).
+pub fn check<W: Word>(modulus: &Modulus<W>, n: usize) -> Result<(), NttError> {
+    check_length(n)?;
+    cofactor(modulus, 2 * n as u64).map(|_| ())
+}
 
 /// Twiddle factors with their Shoup quotients, as two arrays.
 #[derive(Debug, Clone)]
@@ -71,10 +89,7 @@ pub(crate) struct Tables<W: Word> {
 impl<W: Word> Tables<W> {
     /// Tables for length `n` modulo a prime that is 1 modulo `2n`.
     pub fn new(modulus: Modulus<W>, n: usize) -> Result<Self, NttError> {
-        let (min, max) = (1 << MIN_LOG_N, 1 << MAX_LOG_N);
-        if !n.is_power_of_two() || n < min || n > max {
-            return Err(NttError::BadLength { n, min, max });
-        }
+        check_length(n)?;
         let log_n = n.trailing_zeros();
         let psi = primitive_root(&modulus, 2 * n as u64)?;
         // ψ^(2n) = 1, so ψ^-1 = ψ^(2n-1); n^-1 = -(q-1)/n as n divides q-1.

@@ -34,35 +34,32 @@ impl<W: Word> RnsBasis<W> {
     /// # Errors
     /// Empty or repeated moduli, and whatever [`Modulus::new`] and [`NttPlan::new`] refuse.
     pub fn new(n: usize, moduli: &[W]) -> Result<Self, RnsError> {
+        Self::check(n, moduli)?;
         let plan = |&q| Ok(Arc::new(NttPlan::new(Modulus::new(q)?, n)?));
         Self::from_plans(moduli.iter().map(plan).collect::<Result<_, RnsError>>()?)
     }
 
+    /// Fails where [`RnsBasis::new`] does, without making the moduli's tables.
+    ///
+    /// # Errors
+    /// As [`RnsBasis::new`].
+    pub fn check(n: usize, moduli: &[W]) -> Result<(), RnsError> {
+        for &q in moduli {
+            ntt::check(&Modulus::new(q)?, n)?;
+        }
+        check_distinct(moduli)
+    }
+
     /// A basis from existing transforms, all of one length.
     pub fn from_plans(plans: Vec<Arc<NttPlan<W>>>) -> Result<Self, RnsError> {
-        let Some(first) = plans.first() else {
-            return Err(RnsError::EmptyBasis);
-        };
-        if plans.len() > MAX_LIMBS {
-            return Err(RnsError::TooManyModuli {
-                len: plans.len(),
-                max: MAX_LIMBS,
+        let moduli: Vec<W> = plans.iter().map(|p| p.modulus().value()).collect();
+        check_distinct(&moduli)?;
+        let n = plans[0].n();
+        if let Some(other) = plans.iter().find(|p| p.n() != n) {
+            return Err(RnsError::DegreeMismatch {
+                left: n,
+                right: other.n(),
             });
-        }
-        let n = first.n();
-        for (i, p) in plans.iter().enumerate() {
-            if p.n() != n {
-                return Err(RnsError::DegreeMismatch {
-                    left: n,
-                    right: p.n(),
-                });
-            }
-            let q = p.modulus().value();
-            if plans[..i].iter().any(|o| o.modulus().value() == q) {
-                return Err(RnsError::RepeatedModulus {
-                    modulus: q.to_u128(),
-                });
-            }
         }
         Ok(Self(Arc::new(Inner::new(n, plans)?)))
     }
@@ -167,6 +164,26 @@ impl<W: Word> RnsBasis<W> {
             });
         }
         Self::from_plans(self.0.plans.iter().chain(&other.0.plans).cloned().collect())
+    }
+}
+
+/// Fails unless the moduli are some, few enough, and none is there twice.
+fn check_distinct<W: Word>(moduli: &[W]) -> Result<(), RnsError> {
+    if moduli.is_empty() {
+        return Err(RnsError::EmptyBasis);
+    }
+    if moduli.len() > MAX_LIMBS {
+        return Err(RnsError::TooManyModuli {
+            len: moduli.len(),
+            max: MAX_LIMBS,
+        });
+    }
+    let repeated = (1..moduli.len()).find(|&i| moduli[..i].contains(&moduli[i]));
+    match repeated {
+        None => Ok(()),
+        Some(i) => Err(RnsError::RepeatedModulus {
+            modulus: moduli[i].to_u128(),
+        }),
     }
 }
 

@@ -10,7 +10,7 @@ mod start;
 extern crate alloc;
 
 use alloc::vec::Vec;
-use client::{Client, Params, Scheme, encrypt_public, memory};
+use client::{Client, Params, ParamsLiteral, Scheme, encrypt_public, memory};
 use core::fmt::Write;
 use counter::counted;
 use sha2::{Digest, Sha256};
@@ -81,7 +81,14 @@ fn run_ckks(name: &str, n: usize, primes: &[u64], scale: u64, step: i64) {
     let scheme = Scheme::Ckks {
         scale: scale as f64,
     };
-    let params = Params::new(n, primes, &[], 3, scheme).expect("a set");
+    let params = Params::new(&ParamsLiteral {
+        n,
+        data: primes,
+        special: &[],
+        dnum: 3,
+        scheme,
+    })
+    .expect("a set");
     let middle = n as i64 / 2;
     let message: Vec<i64> = (0..n as i64).map(|i| (i - middle) * step).collect();
     run(name, &params, &message);
@@ -95,7 +102,14 @@ fn main() {
     let t = 65537;
     let (params, instructions) = counted(|| {
         // 109 bits, as SEAL has them: 3 above what the 2024 guidelines allow at 128 bits.
-        Params::insecure(4096, &BFV, &BFV_SPECIAL, 2, Scheme::Bfv { t: t as u64 }).expect("a set")
+        Params::insecure(&ParamsLiteral {
+            n: 4096,
+            data: &BFV,
+            special: &BFV_SPECIAL,
+            dnum: 2,
+            scheme: Scheme::Bfv { t: t as u64 },
+        })
+        .expect("a set")
     });
     let _ = writeln!(Console, "instructions parameters {instructions}");
     let message: Vec<i64> = (0..4096).map(|i| i * 31 % t).collect();

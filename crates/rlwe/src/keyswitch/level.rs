@@ -43,7 +43,7 @@ impl<W: Word> KeySwitchLevel<W> {
             .p()
             .map(|p| ScaleRounder::mixed_radix(p, &q))
             .transpose()?;
-        let log2_special = params.p().map_or(0.0, log2_product);
+        let log2_special = params.p().map_or(0.0, |p| log2_product(&p.values()));
         Ok(Self {
             special: Division::by_special(&qp, limbs)?,
             rescale: (limbs > 1)

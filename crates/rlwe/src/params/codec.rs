@@ -8,35 +8,36 @@ use crate::security::SecurityPolicy;
 use crate::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 use zq::Word;
 
-impl<W: Word> RlweParams<W> {
-    /// Writes the set's payload, for formats that contain it.
+impl<W: Word> RlweParamsLiteral<W> {
+    /// Writes the payload of the set that this literal gives, for formats that contain it.
     pub fn write(&self, out: &mut Writer) {
-        out.bytes(encode(&self.literal(), self.dnum()).as_bytes());
+        out.bytes(encode(self).as_bytes());
     }
 
-    /// Reads what [`RlweParams::write`] wrote; nothing is built for a set beyond the limits.
+    /// Reads what [`RlweParamsLiteral::write`] wrote: the form of the bytes is checked here, the set by
+    /// [`RlweParams::new`].
     ///
     /// # Errors
-    /// [`Error::Wire`] for bytes no writer produces, [`Error::Limit`], and everything [`RlweParams::new`] refuses.
-    pub fn read(
-        input: &mut Reader<'_>,
-        policy: SecurityPolicy,
-        limits: &Limits,
-    ) -> Result<Self, Error> {
-        let literal = decode(input)?;
-        limits.check(&literal, 0)?;
-        Self::new(&literal, policy)
+    /// [`Error::Wire`] for bytes no writer produces.
+    pub fn read(input: &mut Reader<'_>) -> Result<Self, Error> {
+        decode(input)
     }
 
+    fn to_bytes(&self) -> Vec<u8> {
+        encode(self).seal(Tag::RlweParams, Fingerprint::default())
+    }
+}
+
+impl<W: Word> RlweParams<W> {
     /// The set as an object of the byte format.
     pub fn to_bytes(&self) -> Vec<u8> {
-        encode(&self.literal(), self.dnum()).seal(Tag::RlweParams, Fingerprint::default())
+        self.literal().to_bytes()
     }
 
     /// Reads [`RlweParams::to_bytes`]; the reader's own policy applies, and the default [`Limits`].
     ///
     /// # Errors
-    /// As [`RlweParams::read`].
+    /// [`Error::Wire`] for bytes no writer produces, [`Error::Limit`], and everything [`RlweParams::new`] refuses.
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
         Self::from_bytes_within(bytes, policy, &Limits::default())
     }
@@ -44,7 +45,7 @@ impl<W: Word> RlweParams<W> {
     /// [`RlweParams::from_bytes`] with other limits.
     ///
     /// # Errors
-    /// As [`RlweParams::read`].
+    /// As [`RlweParams::from_bytes`].
     pub fn from_bytes_within(
         bytes: &[u8],
         policy: SecurityPolicy,
@@ -52,10 +53,12 @@ impl<W: Word> RlweParams<W> {
     ) -> Result<Self, Error> {
         let payload = wire::open_params(Tag::RlweParams, bytes)?;
         let mut input = Reader::new(payload);
-        let params = Self::read(&mut input, policy, limits)?;
+        let literal = RlweParamsLiteral::read(&mut input)?;
         input.finish()?;
-        wire::check_canonical(bytes, &params.to_bytes())?;
-        Ok(params)
+        limits.check(&literal, 0)?;
+        literal.check_ring(policy)?;
+        wire::check_canonical(bytes, &literal.to_bytes())?;
+        Self::new(&literal, policy)
     }
 }
 
@@ -102,7 +105,7 @@ fn error_code(d: &ErrorDistribution) -> (u8, u64) {
     }
 }
 
-pub(super) fn encode<W: Word>(literal: &RlweParamsLiteral<W>, dnum: usize) -> Writer {
+pub(super) fn encode<W: Word>(literal: &RlweParamsLiteral<W>) -> Writer {
     let mut out = Writer::new();
     out.u8(W::BITS as u8);
     out.u8(literal.n.trailing_zeros() as u8);
@@ -110,7 +113,7 @@ pub(super) fn encode<W: Word>(literal: &RlweParamsLiteral<W>, dnum: usize) -> Wr
         out.u8(code);
         out.u64(value);
     }
-    out.u32(dnum as u32);
+    out.u32(literal.digits() as u32);
     out.u32(literal.q.len() as u32);
     out.u32(literal.p.len() as u32);
     literal
@@ -121,7 +124,7 @@ pub(super) fn encode<W: Word>(literal: &RlweParamsLiteral<W>, dnum: usize) -> Wr
     out
 }
 
-pub(super) fn decode<W: Word>(input: &mut Reader<'_>) -> Result<RlweParamsLiteral<W>, Error> {
+fn decode<W: Word>(input: &mut Reader<'_>) -> Result<RlweParamsLiteral<W>, Error> {
     let bits = input.u8("the word size")?;
     if u32::from(bits) != W::BITS {
         let allowed = format!("{} (the word size in use)", W::BITS);

@@ -2,7 +2,10 @@
 //! Unchecked input of a parameter set.
 
 use crate::Error;
-use crate::sampling::{ErrorDistribution, SecretDistribution};
+use crate::sampling::{ErrorDistribution, Sampler, SecretDistribution};
+use crate::security::{Drawn, Security, SecurityPolicy};
+use rns::RnsBasis;
+use zq::Word;
 
 /// Most data primes, and most special primes, a set may have.
 pub const MAX_PRIMES: u32 = 64;
@@ -37,9 +40,51 @@ impl<W> Default for RlweParamsLiteral<W> {
     }
 }
 
-impl<W> RlweParamsLiteral<W> {
+/// What a literal that keeps every rule comes to, besides the tables of its primes.
+pub(super) struct Judged {
+    pub secret_sampler: Sampler,
+    pub error_sampler: Sampler,
+    pub security: Security,
+}
+
+impl<W: Word> RlweParamsLiteral<W> {
+    /// Fails where [`RlweParams::new`](crate::RlweParams::new) does, without making a table: a set of degree 2^17 that
+    /// is refused takes no memory.
+    ///
+    /// # Errors
+    /// As [`RlweParams::new`](crate::RlweParams::new).
+    pub fn check_ring(&self, policy: SecurityPolicy) -> Result<(), Error> {
+        self.judge(policy).map(|_| ())
+    }
+
+    pub(super) fn judge(&self, policy: SecurityPolicy) -> Result<Judged, Error> {
+        self.check_counts()?;
+        RnsBasis::check(self.n, &self.primes())?;
+        let drawn = Drawn {
+            secret: self.secret,
+            error: self.error,
+        };
+        Ok(Judged {
+            secret_sampler: Sampler::of_secret(&self.secret)?,
+            error_sampler: Sampler::of_error(&self.error)?,
+            security: Security::judge(drawn, self.n, log2_product(&self.primes()), policy)?,
+        })
+    }
+
+    /// The data primes, then the special ones.
+    pub(super) fn primes(&self) -> Vec<W> {
+        [&self.q[..], &self.p].concat()
+    }
+
+    /// Digits that `dnum` comes to: ⌈L/a⌉ of a = ⌈L/dnum⌉ primes, where no more than L are asked for.
+    pub(super) fn digits(&self) -> usize {
+        let l = self.q.len();
+        let most = if self.dnum == 0 { l } else { self.dnum };
+        l.div_ceil(l.div_ceil(most.max(1)).max(1))
+    }
+
     /// Fails unless there are as many primes and digits as a set may have.
-    pub(super) fn check_counts(&self) -> Result<(), Error> {
+    fn check_counts(&self) -> Result<(), Error> {
         let refuse = |what, got: usize, allowed: String| {
             Err(Error::Parameter {
                 what,
@@ -59,4 +104,9 @@ impl<W> RlweParamsLiteral<W> {
         }
         Ok(())
     }
+}
+
+/// log2 of the product of primes.
+pub(crate) fn log2_product<W: Word>(primes: &[W]) -> f64 {
+    primes.iter().map(|q| (q.to_u128() as f64).log2()).sum()
 }

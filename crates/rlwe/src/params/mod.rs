@@ -10,12 +10,13 @@ mod literal;
 
 pub use codec::word_bits_of;
 pub use limits::Limits;
+pub(crate) use literal::log2_product;
 pub use literal::{MAX_PRIMES, RlweParamsLiteral};
 
 use crate::Error;
 use crate::noise::NoiseModel;
 use crate::sampling::{ErrorDistribution, Sampler, SecretDistribution};
-use crate::security::{Drawn, Security, SecurityPolicy};
+use crate::security::{Security, SecurityPolicy};
 use crate::wire::{self, Fingerprint, Reader, Tag};
 use rns::RnsBasis;
 use std::sync::{Arc, OnceLock};
@@ -118,15 +119,6 @@ impl<W: Word> std::fmt::Debug for RlweParams<W> {
     }
 }
 
-/// log2 of the product of a basis.
-pub(crate) fn log2_product<W: Word>(basis: &RnsBasis<W>) -> f64 {
-    basis
-        .moduli()
-        .iter()
-        .map(|m| (m.value().to_u128() as f64).log2())
-        .sum()
-}
-
 impl<W: Word> RlweParams<W> {
     /// Checks a literal.
     ///
@@ -134,30 +126,24 @@ impl<W: Word> RlweParams<W> {
     /// [`Error::Parameter`] and [`Error::Rns`] for values out of range, [`Error::Insecure`] when the policy's level is
     /// not reached and it has no opt-in.
     pub fn new(literal: &RlweParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
-        literal.check_counts()?;
-        let all: Vec<W> = literal.q.iter().chain(&literal.p).copied().collect();
-        let qp = RnsBasis::new(literal.n, &all)?;
+        let judged = literal.judge(policy)?;
+        let qp = RnsBasis::new(literal.n, &literal.primes())?;
         let l = literal.q.len();
-        let alpha = l.div_ceil(if literal.dnum == 0 { l } else { literal.dnum });
-        let drawn = Drawn {
-            secret: literal.secret,
-            error: literal.error,
-        };
         Ok(Self(Arc::new(Inner {
             n: literal.n,
             q: qp.range(0..l)?,
             p: if literal.p.is_empty() {
                 None
             } else {
-                Some(qp.range(l..all.len())?)
+                Some(qp.range(l..qp.len())?)
             },
-            dnum: l.div_ceil(alpha),
+            dnum: literal.digits(),
             secret: literal.secret,
             error: literal.error,
-            secret_sampler: Sampler::of_secret(&literal.secret)?,
-            error_sampler: Sampler::of_error(&literal.error)?,
-            security: Security::judge(drawn, literal.n, log2_product(&qp), policy)?,
-            fingerprint: Fingerprint::of(codec::encode(literal, l.div_ceil(alpha)).as_bytes()),
+            secret_sampler: judged.secret_sampler,
+            error_sampler: judged.error_sampler,
+            security: judged.security,
+            fingerprint: Fingerprint::of(codec::encode(literal).as_bytes()),
             prefixes: (0..l).map(|_| OnceLock::new()).collect(),
             qp,
         })))

@@ -2,13 +2,13 @@
 """Every function, constructor and method of the native module with hostile arguments: no panic, no abort, no hang.
 
 Each parameter in turn takes every hostile value, the others sensible ones. A call may return, or raise an exception; it
-may not end the process, panic or take longer than a second. The calls run in a process of their own, which names each
-one before it makes it.
+may not end the process, panic or take longer than a second. Where the stub asks for a number, `True` is none. The calls
+run in a process of their own, which names each one before it makes it.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ast
 import faulthandler
 import inspect
 import subprocess
@@ -37,7 +37,7 @@ HOSTILE: tuple[Any, ...] = (
     2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**128 - 1, 2**128, -(2**31), -(2**63), -(2**64),
     10**5, 10**9, b"", b"x" * 100, "", "x", "\0", "binomial:99999999999", "gaussian:nan", "gaussian:1e300",
     [], [0], [1], [None], [-1], [1] * 100, [0] * 10_000, [2**62 - 1] * 3, [2**64 - 1] * 3, [2**128 - 1] * 2,
-    [-(2**63)], [float("nan")] * 4, [float("inf")], [[]], [[0]], [[2**128 - 1] * 8] * 8, {}, object(), (),
+    [True], [-(2**63)], [float("nan")] * 4, [float("inf")], [[]], [[0]], [[2**128 - 1] * 8] * 8, {}, object(), (),
     np.zeros(0), np.zeros((0, 4)), np.zeros((4, 0)), np.array(1.0), np.zeros((2, 2, 2)), np.full(8, np.nan),
     np.full(8, np.inf), np.full(8, 1e308), np.zeros(100_000), np.full(8, 2**63 - 1), np.full(8, -(2**63)),
     np.full(8, 2**64 - 1, dtype=np.uint64), np.zeros(8, dtype=object), np.array(["a"]), np.arange(16.0)[::2], 1 + 1j,
@@ -223,10 +223,31 @@ _UNMADE = (
 )  # fmt: skip
 
 
-def _calls(
-    source: Scheme | Co | Programs, made: Any, targets: Iterator[tuple[str, Any]]
-) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Return every call with one hostile argument, named."""
+def _annotations() -> dict[tuple[str, str, str], str]:
+    """Return what the stub says of each parameter: by class and method (or twice the function), and name."""
+    found = {}
+    for node in ast.parse(Path(_native.__file__).with_name("_native.pyi").read_text()).body:
+        for own in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(own, ast.FunctionDef):
+                owner = node.name if isinstance(node, ast.ClassDef) else own.name
+                for one in (*own.args.args, *own.args.kwonlyargs):
+                    found[owner, own.name, one.arg] = ast.unparse(one.annotation) if one.annotation else ""
+    return found
+
+
+#: What stands for numbers in the stub, and the values that are none there though Python takes them for 1.
+_NUMBERS = {
+    **dict.fromkeys(("int", "float", "int | None", "float | None"), ("True",)),
+    **dict.fromkeys(("Sequence[int]", "Sequence[float]"), ("True", "[True]")),
+}
+
+#: Call by name, and whether it has to be refused as no number.
+Call = tuple[str, Callable[[], Any], bool]
+
+
+def _calls(source: Scheme | Co | Programs, made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[Call]:
+    """Return every call with one hostile argument."""
+    annotations = _annotations()
     for owner, method, function in _callables(made, targets):
         parameters = inspect.signature(function).parameters
         usual = {
@@ -235,14 +256,15 @@ def _calls(
             if p.default is p.empty or name == "allow_insecure"
         }
         for changed in parameters:
+            mistaken = _NUMBERS.get(annotations[owner, method, changed], ())
             for value in HOSTILE:
                 given = {**usual, changed: value}
                 args = [given.pop(n) for n, p in parameters.items() if n in given and p.kind is not p.KEYWORD_ONLY]
                 label = f"{owner}.{method}({changed}={str(value)[:40]!r} {type(value).__name__})"
-                yield label, partial(function, *args, **given)
+                yield label, partial(function, *args, **given), repr(value) in mistaken
 
 
-def _all_calls(part: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _all_calls(part: str) -> Iterator[Call]:
     if part == "Device":
         yield from _calls(Co(), lambda _: Co().device, iter([("Device", _native.Device)]))
         return
@@ -266,14 +288,18 @@ def attack(part: str) -> None:
     """Make every call and print what went wrong, with the number of calls at the end."""
     count = 0
     log = sys.stderr
-    for label, call in _all_calls(part):
+    for label, call, mistaken in _all_calls(part):
         log.write(f"\n{label}")
         log.flush()
         faulthandler.dump_traceback_later(_PATIENCE, exit=True)
         start = time.perf_counter()
         try:
-            with contextlib.suppress(Exception):
-                call()
+            call()
+            if mistaken:
+                print(f"{label}: taken for a number")
+        except Exception as refusal:
+            if mistaken and not isinstance(refusal, TypeError):
+                print(f"{label}: {refusal}")
         except BaseException as panic:
             print(f"{label}: {type(panic).__name__}: {panic}")
         seconds = time.perf_counter() - start

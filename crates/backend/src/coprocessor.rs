@@ -8,7 +8,7 @@ use crate::predict::{MOST_RUNS, shape_of};
 use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::Ciphertext;
-use offload::{Ended, Offer, Progress, Session, Shift, Usage};
+use offload::{Ended, Offer, Progress, Ran, Session, Shift, Usage};
 use program::Program;
 use rlwe::Threads;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,6 +102,19 @@ impl Coprocessor {
             usage.add(&other.take_usage());
         }
         usage
+    }
+
+    /// Keeps what each core runs from now on; see [`Session::keep_timeline`].
+    pub fn keep_timeline(&self) {
+        self.session().keep_timeline();
+        self.others().iter_mut().for_each(Session::keep_timeline);
+    }
+
+    /// Of each core what it ran since it was asked to keep it, or since the last call.
+    pub fn take_timeline(&self) -> Vec<Vec<Ran>> {
+        let mut all = vec![self.session().take_timeline()];
+        all.extend(self.others().iter_mut().map(Session::take_timeline));
+        all
     }
 
     /// Time breakdown of the cores' batches since the last call.

@@ -22,6 +22,7 @@ pub use offer::Offer;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
 pub use session::{Polynomial, Session};
 pub use stream::{
-    CoreTime, Ended, Prediction, Progress, Shift, fits_degree, is_reduced_by_a_move, predict,
+    CoreTime, Ended, MOST_KEPT, Prediction, Progress, Ran, Shift, fits_degree,
+    is_reduced_by_a_move, predict,
 };
 pub use usage::{Moved, Usage};

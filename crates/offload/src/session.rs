@@ -10,7 +10,7 @@ use zq::{Modulus, Word};
 
 use crate::operation::{DIGITS, Form, Operation, OperationProgram, ProgramArgs};
 use crate::ring_split::{Half, Halving};
-use crate::stream::{Buffers, Common, Ended, Progress, Shift, Stream, run_streams};
+use crate::stream::{Buffers, Common, Ended, Progress, Ran, Shift, Stream, Timeline, run_streams};
 use crate::{Offer, OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
@@ -36,6 +36,8 @@ pub struct Session {
     /// Timeline of the last work section.
     profile: Profile,
     program: Vec<Instruction>,
+    /// Of all submissions, if they are kept.
+    timeline: Option<Timeline>,
     /// Predicted cycles of the work sections since the usage was last taken.
     predicted_work: u64,
 }
@@ -60,6 +62,7 @@ impl Session {
             usage: Usage::default(),
             profile: Profile::default(),
             program: Vec::new(),
+            timeline: None,
             predicted_work: 0,
         })
     }
@@ -83,6 +86,20 @@ impl Session {
     /// Timeline of the last work section or submission.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Keeps the submissions of programs from now on, for [`Session::take_timeline`]: instructions up to
+    /// [`MOST_KEPT`](crate::MOST_KEPT), the rest summed up.
+    pub fn keep_timeline(&mut self) {
+        self.timeline.get_or_insert_default();
+    }
+
+    /// Returns and forgets the submissions that were kept, in order.
+    pub fn take_timeline(&mut self) -> Vec<Ran> {
+        self.timeline
+            .as_mut()
+            .map(Timeline::take)
+            .unwrap_or_default()
     }
 
     /// The instructions of the last submission of a program.
@@ -177,6 +194,7 @@ impl Session {
             usage: &mut self.usage,
             profile: &mut self.profile,
             last: &mut self.program,
+            timeline: self.timeline.as_mut(),
         }
     }
 

@@ -29,6 +29,7 @@ mod predict;
 mod run;
 mod section;
 mod tiles;
+mod timeline;
 mod together;
 mod turns;
 
@@ -38,5 +39,7 @@ pub use predict::{Prediction, predict};
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};
 pub use section::fits_degree;
+pub(crate) use timeline::Timeline;
+pub use timeline::{MOST_KEPT, Ran};
 pub(crate) use together::run as run_streams;
 pub use together::{CoreTime, Shift};

@@ -3,6 +3,7 @@
 
 use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::word_width::{WordWidth, each, try_map, try_zip};
 use crate::work::{Work, written};
 use pyo3::prelude::*;
@@ -133,7 +134,7 @@ key_class! {
         }
 
         /// Those of `steps` that there is no key for: what to look at before a rotation is needed.
-        fn missing(&self, steps: Vec<i64>) -> Vec<i64> {
+        fn missing(&self, #[pyo3(from_py_with = number)] steps: Vec<i64>) -> Vec<i64> {
             let lacks = |step: &i64| {
                 let wanted = self.context.galois_elements(&[*step], false);
                 wanted.iter().any(|g| each!(&self.key, key => !key.elements().any(|known| known == *g)))
@@ -214,7 +215,7 @@ impl KeyGenerator {
         &self,
         py: Python<'_>,
         secret_key: &SecretKey,
-        level: Option<usize>,
+        #[pyo3(from_py_with = number)] level: Option<usize>,
     ) -> PyResult<RelinKey> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
         let key = py.work(
@@ -232,9 +233,9 @@ impl KeyGenerator {
         &self,
         py: Python<'_>,
         secret_key: &SecretKey,
-        steps: Vec<i64>,
+        #[pyo3(from_py_with = number)] steps: Vec<i64>,
         conjugate: bool,
-        level: Option<usize>,
+        #[pyo3(from_py_with = number)] level: Option<usize>,
     ) -> PyResult<GaloisKeys> {
         let (secret, limbs) = (&secret_key.key, self.limbs(level));
         let elements = self.context.galois_elements(&steps, conjugate);

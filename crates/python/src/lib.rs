@@ -10,6 +10,7 @@ mod errors;
 mod keys;
 mod message;
 mod noise;
+mod numbers;
 mod operations;
 mod panics;
 mod params_args;

@@ -90,7 +90,7 @@ macro_rules! evaluator_class {
             /// `threads` share the work (default: one per core); results do not depend on their number.
             #[new]
             #[pyo3(signature = (context, *, threads=None))]
-            fn new(context: Py<$context>, threads: Option<usize>) -> PyResult<Self> {
+            fn new(context: Py<$context>, #[pyo3(from_py_with = crate::numbers::number)] threads: Option<usize>) -> PyResult<Self> {
                 let threads = $crate::operations::threads_or_all(threads)?;
                 let engine = Self::engine_on(context.get(), &threads);
                 let single = Self::engine_on(context.get(), &rlwe::Threads::ONE);
@@ -162,7 +162,7 @@ macro_rules! evaluator_class {
             }
 
             /// Slots rotated left by `steps` (negative: right).
-            fn rotate(&self, py: Python<'_>, a: &$cipher, steps: i64, keys: &GaloisKeys) -> PyResult<$cipher> {
+            fn rotate(&self, py: Python<'_>, a: &$cipher, #[pyo3(from_py_with = crate::numbers::number)] steps: i64, keys: &GaloisKeys) -> PyResult<$cipher> {
                 let ($oe, $oa, $os, $ok) = (&self.engine, &a.inner, steps, &keys.key);
                 Ok(self.wrap(py, $crate::work::Work::work(py, || $obody)?))
             }
@@ -172,7 +172,7 @@ macro_rules! evaluator_class {
                 &self,
                 py: Python<'_>,
                 a: Vec<Py<$cipher>>,
-                steps: i64,
+                #[pyo3(from_py_with = crate::numbers::number)] steps: i64,
                 keys: &GaloisKeys,
             ) -> PyResult<Vec<$cipher>> {
                 let ($oe, $os, $ok) = (&self.single, steps, &keys.key);

@@ -3,6 +3,7 @@
 
 use crate::device::{build_info, reports::usage_dict};
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::program::Program;
 use crate::work::Work;
 use ::device::DeviceError;
@@ -26,9 +27,9 @@ fn predict<'py>(
     py: Python<'py>,
     program: &Program,
     operations: Vec<String>,
-    knobs: HashMap<String, i32>,
-    memory: (f64, f64, f64),
-    runs: usize,
+    #[pyo3(from_py_with = number)] knobs: HashMap<String, i32>,
+    #[pyo3(from_py_with = number)] memory: (f64, f64, f64),
+    #[pyo3(from_py_with = number)] runs: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     if !(1..=MOST_RUNS).contains(&runs) {
         return Err(Kind::Input.error(format!("runs = {runs}: a batch has 1 to {MOST_RUNS} runs")));

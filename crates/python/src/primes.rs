@@ -2,6 +2,7 @@
 //! Prime search.
 
 use crate::errors::Kind;
+use crate::numbers::number;
 use crate::work::Work;
 use pyo3::prelude::*;
 use zq::primes::{Direction, is_prime_vt};
@@ -15,10 +16,10 @@ const MOST: usize = 1024;
 #[pyo3(signature = (n, bits, count, *, exclude=Vec::new(), smallest=false))]
 fn ntt_primes(
     py: Python<'_>,
-    n: u64,
-    bits: u32,
-    count: usize,
-    exclude: Vec<u128>,
+    #[pyo3(from_py_with = number)] n: u64,
+    #[pyo3(from_py_with = number)] bits: u32,
+    #[pyo3(from_py_with = number)] count: usize,
+    #[pyo3(from_py_with = number)] exclude: Vec<u128>,
     smallest: bool,
 ) -> PyResult<Vec<u128>> {
     let direction = if smallest {
@@ -38,7 +39,7 @@ fn ntt_primes(
 
 /// Whether `value` is prime (certain below 2^81, beyond that wrong with probability below 2^-128).
 #[pyfunction]
-fn is_prime(py: Python<'_>, value: u128) -> bool {
+fn is_prime(py: Python<'_>, #[pyo3(from_py_with = number)] value: u128) -> bool {
     py.detach(|| is_prime_vt(value))
 }
 

@@ -2,6 +2,7 @@
 //! Security tables.
 
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::params_args::{error_distribution, policy, secret_distribution, table_named};
 use pyo3::prelude::*;
 use rlwe::security::{Drawn, SecretKind};
@@ -53,9 +54,9 @@ fn secret_named(name: &str) -> PyResult<SecretKind> {
 #[pyfunction]
 #[pyo3(signature = (n, log2_qp, level=128, *, table="2024-classical", secret="ternary", error="binomial:21"))]
 fn judge_security(
-    n: usize,
-    log2_qp: f64,
-    level: u32,
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] log2_qp: f64,
+    #[pyo3(from_py_with = number)] level: u32,
     table: &str,
     secret: &str,
     error: &str,
@@ -71,14 +72,24 @@ fn judge_security(
 /// The largest log2(QP), special primes included, that reaches `level` bits at degree `n`; None if none does.
 #[pyfunction]
 #[pyo3(signature = (n, level=128, *, table="2024-classical", secret="ternary"))]
-fn max_log2_qp(n: usize, level: u32, table: &str, secret: &str) -> PyResult<Option<u32>> {
+fn max_log2_qp(
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] level: u32,
+    table: &str,
+    secret: &str,
+) -> PyResult<Option<u32>> {
     rlwe::security::max_log2_qp(table_named(table)?, secret_named(secret)?, n, level).or_raise()
 }
 
 /// Estimated bits of security at degree `n` and modulus size `log2_qp`; 0 when nothing is known about n.
 #[pyfunction]
 #[pyo3(signature = (n, log2_qp, *, table="2024-classical", secret="ternary"))]
-fn security_bits(n: usize, log2_qp: f64, table: &str, secret: &str) -> PyResult<f64> {
+fn security_bits(
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] log2_qp: f64,
+    table: &str,
+    secret: &str,
+) -> PyResult<f64> {
     let (table, secret) = (table_named(table)?, secret_named(secret)?);
     rlwe::security::check_size(log2_qp).or_raise()?;
     Ok(rlwe::security::estimated_bits(table, secret, n, log2_qp))

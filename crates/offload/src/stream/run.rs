@@ -2,6 +2,7 @@
 //! Running a planned program: uploads, submissions, downloads.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use device::{Driver, Profile};
 use isa::{Instruction, Op};
@@ -17,6 +18,7 @@ use super::convert::{Move, digit};
 use super::laid::Laid;
 use super::section::{Table, join, modulus, words};
 use super::tiles::{Tile, TileId};
+use super::timeline::Timeline;
 use crate::ring_split::Half;
 use crate::{Offer, OffloadError, Usage};
 
@@ -49,6 +51,8 @@ pub struct Stream<'s> {
     pub profile: &'s mut Profile,
     /// Its instructions.
     pub last: &'s mut Vec<Instruction>,
+    /// Where all submissions are kept, if they are.
+    pub timeline: Option<&'s mut Timeline>,
 }
 
 /// Failure or cancellation of a run.
@@ -189,7 +193,7 @@ impl Stream<'_> {
         Ok(true)
     }
 
-    /// Downloads the results of the prepared submission.
+    /// Downloads the results of the prepared submission, which ran from one instant to another.
     ///
     /// # Errors
     /// The device's.
@@ -197,7 +201,11 @@ impl Stream<'_> {
         &mut self,
         running: &mut Running<'_, W>,
         profile: Profile,
+        (begun, ended): (Instant, Instant),
     ) -> Result<(), OffloadError> {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.add(begun, ended, &profile);
+        }
         *self.profile = profile;
         account(
             self.driver.info(),

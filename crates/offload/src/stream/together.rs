@@ -97,15 +97,16 @@ pub fn run<'g, W: Word, H: Host<W>>(
             .map(|(_, stream)| &mut *stream.driver)
             .collect();
         let predicted = predict(&drivers, &programs);
-        let begin = Instant::now();
+        let begun = Instant::now();
         let profiles = run_together(&mut drivers, &programs, &|| progress.stopped())?;
         let timing = Timing::new(drivers[0].info());
-        streams[0].usage.device_seconds += begin.elapsed().as_secs_f64();
+        let ended = Instant::now();
+        streams[0].usage.device_seconds += (ended - begun).as_secs_f64();
         shift.add(&active, &profiles, &programs, &timing);
         shift.predicted_cycles += longest(&predicted);
         for ((&core, profile), predicted) in active.iter().zip(profiles).zip(&predicted) {
             streams[core].usage.predicted_cycles += predicted.counters.cycles;
-            streams[core].settle(&mut running[core], profile)?;
+            streams[core].settle(&mut running[core], profile, (begun, ended))?;
         }
         let all = running.iter().map(Running::progress);
         let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

@@ -27,7 +27,7 @@ data_class! {
     more {
         /// A plaintext from its coefficients, lowest first; negative ones count modulo t.
         #[staticmethod]
-        fn from_coefficients(context: Py<BfvContext>, values: Vec<i64>) -> PyResult<Self> {
+        fn from_coefficients(context: Py<BfvContext>, #[pyo3(from_py_with = crate::numbers::number)] values: Vec<i64>) -> PyResult<Self> {
             let inner = each!(&context.get().params, params => Plaintext::from_signed(params, &values)).or_raise()?;
             Ok(Self { context, inner })
         }

@@ -5,6 +5,7 @@ use super::data::BfvPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::context::BfvContext;
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::operations::cores;
 use crate::word_width::{WordWidth, each, try_map};
 use crate::work::Work;
@@ -161,7 +162,12 @@ impl BfvEncoder {
 
     /// One integer in base-`base` digits; sums and products of few such plaintexts decode right.
     #[pyo3(signature = (value, *, base=2))]
-    fn encode_integer(&self, py: Python<'_>, value: i64, base: u64) -> PyResult<BfvPlaintext> {
+    fn encode_integer(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] value: i64,
+        #[pyo3(from_py_with = number)] base: u64,
+    ) -> PyResult<BfvPlaintext> {
         let params = &self.context.get().params;
         let encoded =
             each!(params, p => IntegerEncoder::new(p, base).and_then(|e| e.encode(value)));
@@ -170,7 +176,11 @@ impl BfvEncoder {
 
     /// The integer that `encode_integer` wrote.
     #[pyo3(signature = (plaintext, *, base=2))]
-    fn decode_integer(&self, plaintext: &BfvPlaintext, base: u64) -> PyResult<i64> {
+    fn decode_integer(
+        &self,
+        plaintext: &BfvPlaintext,
+        #[pyo3(from_py_with = number)] base: u64,
+    ) -> PyResult<i64> {
         let params = &self.context.get().params;
         each!(params, p => IntegerEncoder::new(p, base).and_then(|e| e.decode(&plaintext.inner)).or_raise())
     }
@@ -180,10 +190,10 @@ impl BfvEncoder {
     fn encode_fraction(
         &self,
         py: Python<'_>,
-        value: f64,
-        base: u64,
-        fraction_digits: usize,
-        cut: Option<usize>,
+        #[pyo3(from_py_with = number)] value: f64,
+        #[pyo3(from_py_with = number)] base: u64,
+        #[pyo3(from_py_with = number)] fraction_digits: usize,
+        #[pyo3(from_py_with = number)] cut: Option<usize>,
     ) -> PyResult<BfvPlaintext> {
         let params = &self.context.get().params;
         let encoded = each!(params, p => {
@@ -197,9 +207,9 @@ impl BfvEncoder {
     fn decode_fraction(
         &self,
         plaintext: &BfvPlaintext,
-        base: u64,
-        fraction_digits: usize,
-        cut: Option<usize>,
+        #[pyo3(from_py_with = number)] base: u64,
+        #[pyo3(from_py_with = number)] fraction_digits: usize,
+        #[pyo3(from_py_with = number)] cut: Option<usize>,
     ) -> PyResult<f64> {
         let params = &self.context.get().params;
         each!(params, p => {

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
+use crate::numbers::number;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch, try_map};
 use backend::{Coprocessor, Observer};
@@ -233,9 +234,9 @@ impl BfvDecryptor {
         &self,
         py: Python<'_>,
         ciphertext: &BfvCiphertext,
-        noise_budget: f64,
-        security_bits: u32,
-        queries: u64,
+        #[pyo3(from_py_with = number)] noise_budget: f64,
+        #[pyo3(from_py_with = number)] security_bits: u32,
+        #[pyo3(from_py_with = number)] queries: u64,
         seed: Option<&[u8]>,
     ) -> PyResult<BfvPlaintext> {
         let p = Publication {

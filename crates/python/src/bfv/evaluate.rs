@@ -5,6 +5,7 @@ use super::data::{BfvCiphertext, BfvPlaintext};
 use crate::context::BfvContext;
 use crate::errors::OrRaise;
 use crate::keys::{GaloisKeys, RelinKey};
+use crate::numbers::number;
 use crate::operations::evaluator_class;
 use crate::word_width::{WordWidth, mismatch, try_map, try_zip};
 use crate::work::Work;
@@ -84,7 +85,7 @@ evaluator_class! {
             &self,
             py: Python<'_>,
             a: &BfvCiphertext,
-            steps: Vec<i64>,
+            #[pyo3(from_py_with = number)] steps: Vec<i64>,
             keys: &GaloisKeys,
         ) -> PyResult<Vec<BfvCiphertext>> {
             let all = py.work(|| match (&self.engine, &a.inner, &keys.key) {

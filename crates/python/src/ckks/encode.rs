@@ -5,6 +5,7 @@ use super::data::CkksPlaintext;
 use crate::arrays::{elements, one_vector, rows_and_columns, wrong_type};
 use crate::context::CkksContext;
 use crate::errors::OrRaise;
+use crate::numbers::number;
 use crate::operations::cores;
 use crate::work::Work;
 use ckks::{Encoder, Plaintext};
@@ -115,8 +116,8 @@ impl CkksEncoder {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        level: Option<usize>,
-        scale: Option<f64>,
+        #[pyo3(from_py_with = number)] level: Option<usize>,
+        #[pyo3(from_py_with = number)] scale: Option<f64>,
     ) -> PyResult<CkksPlaintext> {
         let values = Values::of(values)?;
         one_vector(values.shape())?;
@@ -131,7 +132,7 @@ impl CkksEncoder {
         &self,
         py: Python<'_>,
         values: PyReadonlyArrayDyn<'_, f64>,
-        scale: f64,
+        #[pyo3(from_py_with = number)] scale: f64,
     ) -> PyResult<f64> {
         one_vector(values.shape())?;
         let flat = elements(&values);
@@ -144,8 +145,8 @@ impl CkksEncoder {
         &self,
         py: Python<'_>,
         values: &Bound<'_, PyAny>,
-        level: Option<usize>,
-        scale: Option<f64>,
+        #[pyo3(from_py_with = number)] level: Option<usize>,
+        #[pyo3(from_py_with = number)] scale: Option<f64>,
     ) -> PyResult<Vec<CkksPlaintext>> {
         let values = Values::of(values)?;
         let (rows, columns) = rows_and_columns(values.shape())?;

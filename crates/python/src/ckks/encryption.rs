@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
+use crate::numbers::number;
 use crate::watch::watched;
 use backend::{Coprocessor, Observer};
 use ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Plaintext, Publication};
@@ -109,8 +110,8 @@ impl CkksEncryptor {
     fn encrypt_zero(
         &self,
         py: Python<'_>,
-        level: Option<usize>,
-        scale: Option<f64>,
+        #[pyo3(from_py_with = number)] level: Option<usize>,
+        #[pyo3(from_py_with = number)] scale: Option<f64>,
     ) -> PyResult<CkksCiphertext> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         let params = &self.context.get().params;
@@ -207,9 +208,9 @@ impl CkksDecryptor {
         &self,
         py: Python<'_>,
         ciphertext: &CkksCiphertext,
-        slot_error: f64,
-        security_bits: u32,
-        queries: u64,
+        #[pyo3(from_py_with = number)] slot_error: f64,
+        #[pyo3(from_py_with = number)] security_bits: u32,
+        #[pyo3(from_py_with = number)] queries: u64,
         seed: Option<&[u8]>,
     ) -> PyResult<CkksPlaintext> {
         let publication = Publication {

@@ -5,6 +5,7 @@ use super::data::{CkksCiphertext, CkksPlaintext};
 use crate::context::CkksContext;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
+use crate::numbers::number;
 use crate::operations::evaluator_class;
 use crate::word_width::{WordWidth, mismatch};
 use crate::work::Work;
@@ -56,7 +57,7 @@ evaluator_class! {
             &self,
             py: Python<'_>,
             a: &CkksCiphertext,
-            steps: Vec<i64>,
+            #[pyo3(from_py_with = number)] steps: Vec<i64>,
             keys: &GaloisKeys,
         ) -> PyResult<Vec<CkksCiphertext>> {
             let keys = narrow(&keys.key)?;
@@ -70,7 +71,7 @@ evaluator_class! {
         }
 
         /// The same value at a lower level.
-        fn drop_to(&self, py: Python<'_>, a: &CkksCiphertext, level: usize) -> PyResult<CkksCiphertext> {
+        fn drop_to(&self, py: Python<'_>, a: &CkksCiphertext, #[pyo3(from_py_with = number)] level: usize) -> PyResult<CkksCiphertext> {
             Ok(self.wrap(py, py.work(|| self.engine.drop_to(&a.inner, level))?))
         }
 
@@ -86,7 +87,7 @@ evaluator_class! {
             py: Python<'_>,
             a: &CkksCiphertext,
             value: Complex64,
-            scale: Option<f64>,
+            #[pyo3(from_py_with = number)] scale: Option<f64>,
         ) -> PyResult<CkksCiphertext> {
             let product = py.work(|| match scale {
                 Some(scale) => self.engine.multiply_constant_to_scale(&a.inner, value, scale),
@@ -96,7 +97,7 @@ evaluator_class! {
         }
 
         /// Each slot times a small integer; scale and level stay.
-        fn multiply_integer(&self, py: Python<'_>, a: &CkksCiphertext, value: i64) -> PyResult<CkksCiphertext> {
+        fn multiply_integer(&self, py: Python<'_>, a: &CkksCiphertext, #[pyo3(from_py_with = number)] value: i64) -> PyResult<CkksCiphertext> {
             Ok(self.wrap(py, py.work(|| self.engine.multiply_integer(&a.inner, value))?))
         }
 
@@ -106,10 +107,10 @@ evaluator_class! {
             &self,
             py: Python<'_>,
             a: &CkksCiphertext,
-            coefficients: Vec<f64>,
+            #[pyo3(from_py_with = number)] coefficients: Vec<f64>,
             key: &RelinKey,
             basis: &str,
-            scale: Option<f64>,
+            #[pyo3(from_py_with = number)] scale: Option<f64>,
         ) -> PyResult<CkksCiphertext> {
             let polynomial = polynomial_of(basis, &coefficients)?;
             let key = narrow(&key.key)?;

@@ -2,6 +2,7 @@
 //! BFV parameters, over words of 64 or 128 bits behind one class.
 
 use crate::errors::OrRaise;
+use crate::numbers::number;
 use crate::params_args::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
 use crate::word_width::{WordWidth, each};
@@ -65,16 +66,16 @@ impl BfvContext {
     )]
     fn new(
         py: Python<'_>,
-        n: usize,
-        moduli: Vec<u128>,
-        special: Vec<u128>,
-        plain_modulus: u64,
-        dnum: Option<usize>,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] special: Vec<u128>,
+        #[pyo3(from_py_with = number)] plain_modulus: u64,
+        #[pyo3(from_py_with = number)] dnum: Option<usize>,
         secret: &str,
         error: &str,
-        auxiliary: Vec<u128>,
-        word_bits: Option<u32>,
-        security: u32,
+        #[pyo3(from_py_with = number)] auxiliary: Vec<u128>,
+        #[pyo3(from_py_with = number)] word_bits: Option<u32>,
+        #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
     ) -> PyResult<Self> {
@@ -105,11 +106,11 @@ impl BfvContext {
     fn from_bytes(
         py: Python<'_>,
         data: &[u8],
-        security: u32,
+        #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
-        max_degree: usize,
-        max_memory: u64,
+        #[pyo3(from_py_with = number)] max_degree: usize,
+        #[pyo3(from_py_with = number)] max_memory: u64,
     ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
         let limits = Limits {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS parameters.
 
+use crate::numbers::number;
 use crate::params_args::{Recipe, RingArguments, error_name, policy, secret_name};
 use crate::security::SecurityFields;
 use crate::work::Work;
@@ -33,14 +34,14 @@ impl CkksContext {
     )]
     fn new(
         py: Python<'_>,
-        n: usize,
-        moduli: Vec<u128>,
-        special: Vec<u128>,
-        scale: f64,
-        dnum: Option<usize>,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] special: Vec<u128>,
+        #[pyo3(from_py_with = number)] scale: f64,
+        #[pyo3(from_py_with = number)] dnum: Option<usize>,
         secret: &str,
         error: &str,
-        security: u32,
+        #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
     ) -> PyResult<Self> {
@@ -73,11 +74,11 @@ impl CkksContext {
     fn from_bytes(
         py: Python<'_>,
         data: &[u8],
-        security: u32,
+        #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
-        max_degree: usize,
-        max_memory: u64,
+        #[pyo3(from_py_with = number)] max_degree: usize,
+        #[pyo3(from_py_with = number)] max_memory: u64,
     ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
         let limits = Limits {

@@ -2,6 +2,7 @@
 //! Instructions as text and words, and moduli that suit a build.
 
 use crate::errors::OrRaise;
+use crate::numbers::number;
 use isa::Instruction;
 use offload::simulate;
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ fn assemble(text: &str) -> PyResult<Vec<u64>> {
 
 /// The text of a program's words.
 #[pyfunction]
-fn disassemble(words: Vec<u64>) -> PyResult<String> {
+fn disassemble(#[pyo3(from_py_with = number)] words: Vec<u64>) -> PyResult<String> {
     let program: Vec<Instruction> = isa::decode(&words).or_raise()?;
     Ok(isa::disassemble(&program))
 }
@@ -36,7 +37,11 @@ fn instruction_set() -> Vec<(&'static str, String, bool)> {
 
 /// The largest distinct primes of each bit length that serve degree n and a build's own n_max.
 #[pyfunction]
-fn default_moduli(bits: Vec<u32>, n: usize, n_max: usize) -> PyResult<Vec<u128>> {
+fn default_moduli(
+    #[pyo3(from_py_with = number)] bits: Vec<u32>,
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] n_max: usize,
+) -> PyResult<Vec<u128>> {
     simulate::default_moduli(&bits, n, n_max).or_raise()
 }
 

@@ -6,18 +6,24 @@ mod instructions;
 pub mod reports;
 
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::work::Work;
 use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
 use backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use backend::{Coprocessor, measure};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
-use offload::{Form, OffloadError, Operation, OperationProgram, ProgramArgs, Session, simulate};
+use offload::{
+    Form, OffloadError, Operation, OperationProgram, ProgramArgs, Ran, Session, simulate,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use reports::{info_dict, measured_dict, outcome_dict, profile_dict, shift_dict, usage_dict};
+use reports::{
+    info_dict, measured_dict, outcome_dict, profile_dict, ran_dict, shift_dict, usage_dict,
+};
 use rlwe::SecurityPolicy;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Instructions of a random program at most, and the highest number of its first output buffer.
 const MOST_RANDOM: usize = 1 << 16;
@@ -112,8 +118,8 @@ impl Device {
     fn model(
         name: String,
         operations: Vec<String>,
-        knobs: HashMap<String, i32>,
-        memory: (f64, f64, f64),
+        #[pyo3(from_py_with = number)] knobs: HashMap<String, i32>,
+        #[pyo3(from_py_with = number)] memory: (f64, f64, f64),
     ) -> PyResult<Self> {
         let info = build_info(&knobs, memory)?;
         Self::new(name, operations, Modeled::open_cores(info).or_raise()?)
@@ -127,8 +133,8 @@ impl Device {
         name: String,
         operations: Vec<String>,
         library: PathBuf,
-        memory: (f64, f64, f64),
-        firmware: Vec<u8>,
+        #[pyo3(from_py_with = number)] memory: (f64, f64, f64),
+        #[pyo3(from_py_with = number)] firmware: Vec<u8>,
         options: &str,
     ) -> PyResult<Self> {
         let cores = Verilated::open_cores(&library, port_memory(memory), &firmware, options);
@@ -150,38 +156,67 @@ impl Device {
     }
 
     /// Set the modulus of each lane for a modulus index.
-    fn set_moduli(&self, py: Python<'_>, index: u8, moduli: Vec<u128>) -> PyResult<()> {
+    fn set_moduli(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] index: u8,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+    ) -> PyResult<()> {
         self.with_driver(py, |driver| driver.set_moduli(index, &moduli))
     }
 
     /// Set a constant of each lane.
-    fn set_constant(&self, py: Python<'_>, index: u8, values: Vec<u128>) -> PyResult<()> {
+    fn set_constant(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] index: u8,
+        #[pyo3(from_py_with = number)] values: Vec<u128>,
+    ) -> PyResult<()> {
         self.with_driver(py, |driver| driver.set_constant(index, &values))
     }
 
     /// Load the twiddle tables of a modulus index for degree n; the cycles it took (0: they were there).
-    fn load_twiddles(&self, py: Python<'_>, index: u8, n: usize) -> PyResult<u64> {
+    fn load_twiddles(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] index: u8,
+        #[pyo3(from_py_with = number)] n: usize,
+    ) -> PyResult<u64> {
         log2_degree(n)?;
         self.with_driver(py, |driver| driver.load_twiddles(index, n))
     }
 
     /// Make host buffers; the number of the first.
-    fn allocate(&self, py: Python<'_>, count: u32) -> PyResult<u32> {
+    fn allocate(&self, py: Python<'_>, #[pyo3(from_py_with = number)] count: u32) -> PyResult<u32> {
         self.with_driver(py, |driver| driver.allocate(count))
     }
 
     /// Write a polynomial, one list of residues a lane, to a host buffer.
-    fn upload(&self, py: Python<'_>, buffer: u32, polynomial: Residues) -> PyResult<()> {
+    fn upload(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] buffer: u32,
+        polynomial: Residues,
+    ) -> PyResult<()> {
         self.with_driver(py, |driver| driver.upload(buffer, &polynomial))
     }
 
     /// Read n coefficients of each lane of a host buffer.
-    fn download(&self, py: Python<'_>, buffer: u32, n: usize) -> PyResult<Residues> {
+    fn download(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] buffer: u32,
+        #[pyo3(from_py_with = number)] n: usize,
+    ) -> PyResult<Residues> {
         self.with_driver(py, |driver| driver.download(buffer, n))
     }
 
     /// Check and execute a program of instruction words; its timeline.
-    fn run<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = number)] words: Vec<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let profile = self.with_driver(py, |driver| driver.run(&isa::decode(&words)?))?;
         profile_dict(py, &profile)
     }
@@ -199,7 +234,12 @@ impl Device {
     /// Test hook: the host memory stops answering, or answers again; the driver waits `patience` cycles more than
     /// twenty times the predicted ones.
     #[pyo3(signature = (on, *, patience=PATIENCE))]
-    fn inject_stall(&self, py: Python<'_>, on: bool, patience: u64) -> PyResult<()> {
+    fn inject_stall(
+        &self,
+        py: Python<'_>,
+        on: bool,
+        #[pyo3(from_py_with = number)] patience: u64,
+    ) -> PyResult<()> {
         self.with_driver(py, |driver| {
             driver.set_patience(patience);
             driver.inject(Injection::Stall(on))
@@ -210,8 +250,8 @@ impl Device {
     fn inject_faulty_results(
         &self,
         py: Python<'_>,
-        after_cycles: u64,
-        for_cycles: u64,
+        #[pyo3(from_py_with = number)] after_cycles: u64,
+        #[pyo3(from_py_with = number)] for_cycles: u64,
     ) -> PyResult<()> {
         self.with_driver(py, |driver| {
             driver.inject(Injection::FaultyResults {
@@ -228,14 +268,14 @@ impl Device {
     #[allow(clippy::too_many_arguments, reason = "keywords of a test hook")]
     fn random_program(
         &self,
-        seed: u64,
-        length: usize,
-        n: usize,
-        moduli: u8,
-        outputs: u32,
-        routes: Vec<(u8, u8)>,
-        digits: Vec<(u8, u8)>,
-        automorphisms: u8,
+        #[pyo3(from_py_with = number)] seed: u64,
+        #[pyo3(from_py_with = number)] length: usize,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] moduli: u8,
+        #[pyo3(from_py_with = number)] outputs: u32,
+        #[pyo3(from_py_with = number)] routes: Vec<(u8, u8)>,
+        #[pyo3(from_py_with = number)] digits: Vec<(u8, u8)>,
+        #[pyo3(from_py_with = number)] automorphisms: u8,
     ) -> PyResult<Vec<u64>> {
         let mut session = self.coprocessor.session();
         let info = session.info().clone();
@@ -273,7 +313,11 @@ impl Device {
     }
 
     /// The timeline the latency formulas predict for a program.
-    fn predict<'py>(&self, py: Python<'py>, words: Vec<u64>) -> PyResult<Bound<'py, PyDict>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = number)] words: Vec<u64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let program = isa::decode(&words).or_raise()?;
         let mut session = self.coprocessor.session();
         let info = session.info().clone();
@@ -286,8 +330,8 @@ impl Device {
         &self,
         py: Python<'py>,
         mnemonic: &str,
-        moduli: Vec<u128>,
-        n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] n: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let op = Op::from_mnemonic(mnemonic);
         let op = op.ok_or_else(|| Kind::Input.error(format!("{mnemonic:?} is no instruction")))?;
@@ -304,8 +348,8 @@ impl Device {
         &self,
         py: Python<'py>,
         name: &str,
-        moduli: Vec<u128>,
-        n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] n: usize,
         values: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let operation = operation_named(name, values)?;
@@ -320,8 +364,8 @@ impl Device {
         &self,
         py: Python<'py>,
         name: &str,
-        moduli: Vec<u128>,
-        n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] n: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let what = offload::Conversions::from_name(name)
             .ok_or_else(|| Kind::Input.error(format!("{name:?} is no base conversion")))?;
@@ -337,11 +381,11 @@ impl Device {
     fn simulate_multiplication<'py>(
         &self,
         py: Python<'py>,
-        bits: u32,
-        n: usize,
-        primes: Option<usize>,
+        #[pyo3(from_py_with = number)] bits: u32,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] primes: Option<usize>,
         allow_insecure: bool,
-        batch: usize,
+        #[pyo3(from_py_with = number)] batch: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         log2_degree(n)?;
         let policy = SecurityPolicy {
@@ -365,15 +409,15 @@ impl Device {
     fn simulate_key_switch<'py>(
         &self,
         py: Python<'py>,
-        bits: u32,
-        n: usize,
-        primes: usize,
-        special: usize,
-        digit_primes: usize,
-        data_bits: Option<u32>,
+        #[pyo3(from_py_with = number)] bits: u32,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] primes: usize,
+        #[pyo3(from_py_with = number)] special: usize,
+        #[pyo3(from_py_with = number)] digit_primes: usize,
+        #[pyo3(from_py_with = number)] data_bits: Option<u32>,
         purpose: &str,
-        count: usize,
-        batch: usize,
+        #[pyo3(from_py_with = number)] count: usize,
+        #[pyo3(from_py_with = number)] batch: usize,
         digit_major: bool,
         allow_insecure: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -408,11 +452,11 @@ impl Device {
     fn set_conversion(
         &self,
         py: Python<'_>,
-        number: u8,
-        first: u8,
-        inputs: Vec<u128>,
-        outputs: Vec<u128>,
-        numerator: Option<u64>,
+        #[pyo3(from_py_with = number)] number: u8,
+        #[pyo3(from_py_with = number)] first: u8,
+        #[pyo3(from_py_with = number)] inputs: Vec<u128>,
+        #[pyo3(from_py_with = number)] outputs: Vec<u128>,
+        #[pyo3(from_py_with = number)] numerator: Option<u64>,
     ) -> PyResult<()> {
         let moduli = |values: Vec<u128>| -> PyResult<Vec<zq::Modulus<u128>>> {
             let modulus = |q| zq::Modulus::new(q).map_err(|e| Kind::Parameter.error(e.to_string()));
@@ -428,7 +472,12 @@ impl Device {
     }
 
     /// Set an automorphism x -> x^element of values.
-    fn set_automorphism(&self, py: Python<'_>, number: u8, element: u16) -> PyResult<()> {
+    fn set_automorphism(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] number: u8,
+        #[pyo3(from_py_with = number)] element: u16,
+    ) -> PyResult<()> {
         self.with_driver(py, |driver| driver.set_automorphism(number, element))
     }
 
@@ -437,10 +486,10 @@ impl Device {
     fn set_digit(
         &self,
         py: Python<'_>,
-        number: u8,
-        sources: Vec<u8>,
-        primes: Vec<u128>,
-        lanes: Vec<u128>,
+        #[pyo3(from_py_with = number)] number: u8,
+        #[pyo3(from_py_with = number)] sources: Vec<u8>,
+        #[pyo3(from_py_with = number)] primes: Vec<u128>,
+        #[pyo3(from_py_with = number)] lanes: Vec<u128>,
     ) -> PyResult<()> {
         let modulus = |q| zq::Modulus::new(q).map_err(|e| Kind::Parameter.error(e.to_string()));
         let shares = sources.into_iter().zip(primes).zip(lanes);
@@ -452,7 +501,12 @@ impl Device {
 
     /// The program of an operation as assembly; `values` as of `simulate_operation`.
     #[pyo3(signature = (name, n, *, values=false))]
-    fn program(&self, name: &str, n: usize, values: bool) -> PyResult<String> {
+    fn program(
+        &self,
+        name: &str,
+        #[pyo3(from_py_with = number)] n: usize,
+        values: bool,
+    ) -> PyResult<String> {
         let args = ProgramArgs {
             log2_n: log2_degree(n)?,
             mod_idx: 0,
@@ -478,6 +532,20 @@ impl Device {
     fn last_profile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let profile = self.coprocessor.session().profile().clone();
         profile_dict(py, &profile)
+    }
+
+    /// Keep what each core runs from now on, for `take_timeline`: its first 2^18 instructions, the rest summed up.
+    fn keep_timeline(&self, py: Python<'_>) {
+        py.detach(|| self.coprocessor.keep_timeline());
+    }
+
+    /// Of each core its device programs since `keep_timeline` or the last call, in order: how many seconds ago each
+    /// began and ended, its cycles and instructions, and the programs it stands for (1, or all after the bound).
+    fn take_timeline<'py>(&self, py: Python<'py>) -> PyResult<Vec<Vec<Bound<'py, PyDict>>>> {
+        let cores = py.detach(|| self.coprocessor.take_timeline());
+        let now = Instant::now();
+        let of_core = |ran: &Vec<Ran>| ran.iter().map(|one| ran_dict(py, one, now)).collect();
+        cores.iter().map(of_core).collect()
     }
 
     /// Bytes that crossed the serial link since open, to and from the device; None without one.

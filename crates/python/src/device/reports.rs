@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device reports, as dictionaries.
 
-use ::device::Profile;
+use ::device::{Event, Profile};
 use backend::measure;
 use isa::{BuildInfo, Host};
-use offload::{Moved, Shift, Usage, simulate};
+use offload::{Moved, Ran, Shift, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::time::Instant;
 
 pub fn info_dict<'py>(py: Python<'py>, info: &BuildInfo) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -90,19 +91,27 @@ pub fn profile_dict<'py>(py: Python<'py>, profile: &Profile) -> PyResult<Bound<'
     dict.set_item("busy_pointwise", counters.busy_pointwise)?;
     dict.set_item("stall_hazard", counters.stall_hazard)?;
     dict.set_item("stall_unit", counters.stall_unit)?;
-    let event = |e: &::device::Event| {
-        (
-            e.index,
-            e.op.spec().mnemonic,
-            format!("{:?}", e.unit).to_lowercase(),
-            e.start,
-            e.end,
-        )
+    dict.set_item("events", event_tuples(&profile.events))?;
+    Ok(dict)
+}
+
+/// Place in the program, mnemonic, unit, first cycle, cycle after the last write.
+fn event_tuples(events: &[Event]) -> Vec<(usize, &'static str, String, u64, u64)> {
+    let tuple = |e: &Event| {
+        let unit = format!("{:?}", e.unit).to_lowercase();
+        (e.index, e.op.spec().mnemonic, unit, e.start, e.end)
     };
-    dict.set_item(
-        "events",
-        profile.events.iter().map(event).collect::<Vec<_>>(),
-    )?;
+    events.iter().map(tuple).collect()
+}
+
+/// A device program of a timeline; times are seconds before `now`.
+pub fn ran_dict<'py>(py: Python<'py>, ran: &Ran, now: Instant) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("begun_s_ago", (now - ran.begun).as_secs_f64())?;
+    dict.set_item("ended_s_ago", (now - ran.ended).as_secs_f64())?;
+    dict.set_item("cycles", ran.cycles)?;
+    dict.set_item("programs", ran.programs)?;
+    dict.set_item("events", event_tuples(&ran.events))?;
     Ok(dict)
 }
 

@@ -2,6 +2,7 @@
 //! Static noise estimates.
 
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::params_args::RingArguments;
 use crate::program::Circuit;
 use bfv::Publication;
@@ -50,7 +51,11 @@ pub struct BfvEstimator {
 /// Bits of noise budget that `BfvDecryptor.decrypt_for_publication` takes at degree `n`.
 #[pyfunction]
 #[pyo3(signature = (n, *, security_bits=30, queries=1024))]
-pub fn bfv_publication_bits(n: usize, security_bits: u32, queries: u64) -> f64 {
+pub fn bfv_publication_bits(
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] security_bits: u32,
+    #[pyo3(from_py_with = number)] queries: u64,
+) -> f64 {
     let publication = Publication {
         noise_budget: 0.0,
         security_bits,
@@ -71,14 +76,14 @@ impl BfvEstimator {
         reason = "keyword arguments of a Python constructor"
     )]
     fn new(
-        n: usize,
-        moduli: Vec<u128>,
-        special: Vec<u128>,
-        plain_modulus: u64,
-        dnum: Option<usize>,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] special: Vec<u128>,
+        #[pyo3(from_py_with = number)] plain_modulus: u64,
+        #[pyo3(from_py_with = number)] dnum: Option<usize>,
         secret: &str,
         error: &str,
-        failure_bits: u32,
+        #[pyo3(from_py_with = number)] failure_bits: u32,
     ) -> PyResult<Self> {
         let ring = RingArguments {
             n,
@@ -185,8 +190,8 @@ impl BfvEstimator {
     fn multiply_plain(
         &self,
         a: &BfvEstimate,
-        bound: Option<f64>,
-        log2_gain: Option<f64>,
+        #[pyo3(from_py_with = number)] bound: Option<f64>,
+        #[pyo3(from_py_with = number)] log2_gain: Option<f64>,
     ) -> BfvEstimate {
         let bound = bound.unwrap_or(self.half_t).min(self.half_t);
         let gain = log2_gain.map_or(Gain::worst_case(self.n, bound), |log2| Gain { log2 });
@@ -195,7 +200,11 @@ impl BfvEstimator {
     }
 
     /// Product with a small integer: every slot times `value`.
-    fn multiply_constant(&self, a: &BfvEstimate, value: i64) -> BfvEstimate {
+    fn multiply_constant(
+        &self,
+        a: &BfvEstimate,
+        #[pyo3(from_py_with = number)] value: i64,
+    ) -> BfvEstimate {
         let factor = (value.unsigned_abs() as f64).max(1.0);
         BfvEstimate {
             noise: a.noise.scaled(factor.log2()),
@@ -281,7 +290,11 @@ impl BfvEstimator {
 
     /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
     /// variance, factors of the secret, 0.
-    fn results(&self, circuit: &Circuit, bits: f64) -> PyResult<Vec<(f64, f64, f64)>> {
+    fn results(
+        &self,
+        circuit: &Circuit,
+        #[pyo3(from_py_with = number)] bits: f64,
+    ) -> PyResult<Vec<(f64, f64, f64)>> {
         circuit.results(&::program::Estimator::Bfv(self.estimator.clone()), bits)
     }
 

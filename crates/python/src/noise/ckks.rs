@@ -3,6 +3,7 @@
 
 use crate::ckks::polynomial_of;
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use crate::params_args::RingArguments;
 use crate::program::Circuit;
 use ckks::noise::{Estimate, Estimator};
@@ -87,13 +88,13 @@ impl CkksEstimator {
         n, moduli, special, *, dnum=None, secret="ternary", error="binomial:21", failure_bits=FAILURE_BITS
     ))]
     fn new(
-        n: usize,
-        moduli: Vec<u128>,
-        special: Vec<u128>,
-        dnum: Option<usize>,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
+        #[pyo3(from_py_with = number)] special: Vec<u128>,
+        #[pyo3(from_py_with = number)] dnum: Option<usize>,
         secret: &str,
         error: &str,
-        failure_bits: u32,
+        #[pyo3(from_py_with = number)] failure_bits: u32,
     ) -> PyResult<Self> {
         let ring = RingArguments {
             n,
@@ -135,10 +136,10 @@ impl CkksEstimator {
     #[pyo3(signature = (bound, level, scale, *, rounding=None))]
     fn encode(
         &self,
-        bound: f64,
-        level: usize,
-        scale: f64,
-        rounding: Option<f64>,
+        #[pyo3(from_py_with = number)] bound: f64,
+        #[pyo3(from_py_with = number)] level: usize,
+        #[pyo3(from_py_with = number)] scale: f64,
+        #[pyo3(from_py_with = number)] rounding: Option<f64>,
     ) -> PyResult<CkksEstimate> {
         self.check_level(level)?;
         let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
@@ -179,12 +180,21 @@ impl CkksEstimator {
     }
 
     /// Product with a real constant, to the scale `scale`.
-    fn multiply_constant(&self, a: &CkksEstimate, value: f64, scale: f64) -> CkksEstimate {
+    fn multiply_constant(
+        &self,
+        a: &CkksEstimate,
+        #[pyo3(from_py_with = number)] value: f64,
+        #[pyo3(from_py_with = number)] scale: f64,
+    ) -> CkksEstimate {
         wrap(self.estimator.multiply_constant(&a.inner, value, scale))
     }
 
     /// Sum with a real constant.
-    fn add_constant(&self, a: &CkksEstimate, value: f64) -> CkksEstimate {
+    fn add_constant(
+        &self,
+        a: &CkksEstimate,
+        #[pyo3(from_py_with = number)] value: f64,
+    ) -> CkksEstimate {
         wrap(self.estimator.add_constant(&a.inner, value))
     }
 
@@ -226,7 +236,11 @@ impl CkksEstimator {
     }
 
     /// The same value at a lower level.
-    fn drop_to(&self, a: &CkksEstimate, level: usize) -> CkksEstimate {
+    fn drop_to(
+        &self,
+        a: &CkksEstimate,
+        #[pyo3(from_py_with = number)] level: usize,
+    ) -> CkksEstimate {
         wrap(self.estimator.drop_to(&a.inner, level))
     }
 
@@ -235,9 +249,9 @@ impl CkksEstimator {
     fn polynomial(
         &self,
         a: &CkksEstimate,
-        coefficients: Vec<f64>,
+        #[pyo3(from_py_with = number)] coefficients: Vec<f64>,
         basis: &str,
-        scale: Option<f64>,
+        #[pyo3(from_py_with = number)] scale: Option<f64>,
     ) -> PyResult<CkksEstimate> {
         let polynomial = polynomial_of(basis, &coefficients)?;
         self.check_level(a.inner.level)?;
@@ -248,7 +262,7 @@ impl CkksEstimator {
     }
 
     /// The same with the message bounded by `bound` too: a promise of the circuit's author.
-    fn limit(&self, a: &CkksEstimate, bound: f64) -> CkksEstimate {
+    fn limit(&self, a: &CkksEstimate, #[pyo3(from_py_with = number)] bound: f64) -> CkksEstimate {
         wrap(Estimate {
             message: a.inner.message.min(bound),
             ..a.inner
@@ -271,7 +285,11 @@ impl CkksEstimator {
 
     /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
     /// error, the magnitude with the author's promises and without those that leave out slots (error included).
-    fn results(&self, circuit: &Circuit, bits: f64) -> PyResult<Vec<(f64, f64, f64)>> {
+    fn results(
+        &self,
+        circuit: &Circuit,
+        #[pyo3(from_py_with = number)] bits: f64,
+    ) -> PyResult<Vec<(f64, f64, f64)>> {
         circuit.results(&::program::Estimator::Ckks(self.estimator.clone()), bits)
     }
 
@@ -296,13 +314,19 @@ impl CkksEstimator {
 /// log2 of the factor by which `CkksDecryptor.decrypt_for_publication` raises the bound on a slot's error at degree
 /// `n`, with its defaults and a failure probability of 2^-failure_bits.
 #[pyfunction]
-pub fn ckks_publication_bits(n: usize, failure_bits: u32) -> f64 {
+pub fn ckks_publication_bits(
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] failure_bits: u32,
+) -> f64 {
     ::program::log2_publication(n, failure_bits)
 }
 
 /// Multiplications in a row that a polynomial needs.
 #[pyfunction]
 #[pyo3(signature = (coefficients, *, basis="monomial"))]
-pub fn polynomial_depth(coefficients: Vec<f64>, basis: &str) -> PyResult<usize> {
+pub fn polynomial_depth(
+    #[pyo3(from_py_with = number)] coefficients: Vec<f64>,
+    basis: &str,
+) -> PyResult<usize> {
     Ok(polynomial_of(basis, &coefficients)?.depth())
 }

@@ -7,6 +7,7 @@ use super::circuit::{Noise, received, strength};
 use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
+use crate::numbers::number;
 use crate::word_width::WordWidth;
 use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
@@ -83,7 +84,7 @@ impl ProgramBuilder {
     fn argument(
         &mut self,
         name: String,
-        shape: Vec<u32>,
+        #[pyo3(from_py_with = number)] shape: Vec<u32>,
         low: &Bound<'_, PyAny>,
         high: &Bound<'_, PyAny>,
         packing: Option<PyReadonlyArrayDyn<'_, i64>>,
@@ -91,12 +92,12 @@ impl ProgramBuilder {
     ) -> PyResult<()> {
         let range = match self.program.parameters.plain_modulus() {
             Some(_) => Range::Integers {
-                low: low.extract()?,
-                high: high.extract()?,
+                low: number(low)?,
+                high: number(high)?,
             },
             None => Range::Reals {
-                low: low.extract()?,
-                high: high.extract()?,
+                low: number(low)?,
+                high: number(high)?,
             },
         };
         let secrecy = match packing {
@@ -150,14 +151,14 @@ impl ProgramBuilder {
     fn expression(
         &mut self,
         kind: &str,
-        operands: Vec<u32>,
-        shape: Vec<u32>,
-        argument: Option<u32>,
+        #[pyo3(from_py_with = number)] operands: Vec<u32>,
+        #[pyo3(from_py_with = number)] shape: Vec<u32>,
+        #[pyo3(from_py_with = number)] argument: Option<u32>,
         values: Option<Bound<'_, PyAny>>,
-        exponent: Option<u32>,
-        axis: Option<u8>,
+        #[pyo3(from_py_with = number)] exponent: Option<u32>,
+        #[pyo3(from_py_with = number)] axis: Option<u8>,
         map: Option<PyReadonlyArrayDyn<'_, i64>>,
-        bound: Option<f64>,
+        #[pyo3(from_py_with = number)] bound: Option<f64>,
     ) -> PyResult<usize> {
         let one = || self::operands::<1>(kind, &operands).map(|[a]| a);
         let two = || self::operands::<2>(kind, &operands);
@@ -190,9 +191,9 @@ impl ProgramBuilder {
     /// none of them exceeds `bound`.
     fn plaintext(
         &mut self,
-        expression: u32,
+        #[pyo3(from_py_with = number)] expression: u32,
         slots: PyReadonlyArrayDyn<'_, i64>,
-        bound: f64,
+        #[pyo3(from_py_with = number)] bound: f64,
     ) -> PyResult<usize> {
         self.program.plaintexts.push(PlaintextSource {
             expression,
@@ -205,14 +206,19 @@ impl ProgramBuilder {
     /// Adds a linear transform: giant steps by rising rotation, each with its terms by rising rotation, a term with the
     /// number of its plaintext or -1 for none, which holds for all or none;
     /// `scale` is that of the plaintexts, 1 without.
-    fn transform(&mut self, scale: f64, giants: Giants) -> usize {
+    fn transform(&mut self, #[pyo3(from_py_with = number)] scale: f64, giants: Giants) -> usize {
         let transform = self::transform(scale, giants);
         self.program.transforms.push(transform);
         number_of(&self.program.transforms)
     }
 
     /// Adds a line of source.
-    fn line(&mut self, file: String, number: u32, text: String) -> usize {
+    fn line(
+        &mut self,
+        file: String,
+        #[pyo3(from_py_with = number)] number: u32,
+        text: String,
+    ) -> usize {
         self.program.lines.push(SourceLine { file, number, text });
         number_of(&self.program.lines)
     }
@@ -230,19 +236,19 @@ impl ProgramBuilder {
     fn step(
         &mut self,
         kind: &str,
-        operands: Vec<u32>,
-        level: u32,
-        scale: f64,
-        size: u8,
-        plaintext: i64,
-        plain_scale: f64,
-        rotation: i32,
-        bound: f64,
+        #[pyo3(from_py_with = number)] operands: Vec<u32>,
+        #[pyo3(from_py_with = number)] level: u32,
+        #[pyo3(from_py_with = number)] scale: f64,
+        #[pyo3(from_py_with = number)] size: u8,
+        #[pyo3(from_py_with = number)] plaintext: i64,
+        #[pyo3(from_py_with = number)] plain_scale: f64,
+        #[pyo3(from_py_with = number)] rotation: i32,
+        #[pyo3(from_py_with = number)] bound: f64,
         everywhere: bool,
-        transform: i64,
-        line: u32,
-        column: u16,
-        end_column: u16,
+        #[pyo3(from_py_with = number)] transform: i64,
+        #[pyo3(from_py_with = number)] line: u32,
+        #[pyo3(from_py_with = number)] column: u16,
+        #[pyo3(from_py_with = number)] end_column: u16,
     ) -> PyResult<usize> {
         let arguments = StepArguments {
             kind,
@@ -282,15 +288,15 @@ impl ProgramBuilder {
     fn finish(
         &mut self,
         py: Python<'_>,
-        outputs: Vec<u32>,
-        result_shape: Vec<u32>,
+        #[pyo3(from_py_with = number)] outputs: Vec<u32>,
+        #[pyo3(from_py_with = number)] result_shape: Vec<u32>,
         result: PyReadonlyArrayDyn<'_, i64>,
-        bits: f64,
-        failure_bits: u32,
-        tolerance: f64,
+        #[pyo3(from_py_with = number)] bits: f64,
+        #[pyo3(from_py_with = number)] failure_bits: u32,
+        #[pyo3(from_py_with = number)] tolerance: f64,
         publish: bool,
         complex: bool,
-        divisor: u64,
+        #[pyo3(from_py_with = number)] divisor: u64,
         guarantee: &str,
     ) -> PyResult<Program> {
         let mut program = self.program.clone();

@@ -3,6 +3,7 @@
 
 use super::step::{Giants, StepArguments, encryption, transform};
 use crate::errors::{Kind, OrRaise};
+use crate::numbers::number;
 use ::program::step::{Place, Promise, Step};
 use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Received, Strength};
 use pyo3::prelude::*;
@@ -118,8 +119,8 @@ impl Circuit {
     fn new(
         scheme: &str,
         encryption: &str,
-        inputs: Vec<f64>,
-        outputs: Vec<u32>,
+        #[pyo3(from_py_with = number)] inputs: Vec<f64>,
+        #[pyo3(from_py_with = number)] outputs: Vec<u32>,
         plaintexts: Vec<(bool, Option<i64>, f64)>,
         received: Vec<Option<Noise>>,
         uniform: Vec<bool>,
@@ -156,7 +157,12 @@ impl Circuit {
     /// Adds a linear transform, as `ProgramBuilder.transform`. `norms`: the largest Σ|factor| and √Σ factor² of a slot,
     /// for all transforms or none.
     #[pyo3(signature = (scale, giants, norms=None))]
-    fn transform(&mut self, scale: f64, giants: Giants, norms: Option<(f64, f64)>) -> usize {
+    fn transform(
+        &mut self,
+        #[pyo3(from_py_with = number)] scale: f64,
+        giants: Giants,
+        #[pyo3(from_py_with = number)] norms: Option<(f64, f64)>,
+    ) -> usize {
         let transforms = self.inner.transforms.to_mut();
         let norms = norms.map(|(sum, square)| Norms { sum, square });
         self.inner.ranges.norms.extend(norms);
@@ -165,7 +171,11 @@ impl Circuit {
     }
 
     /// Tells the largest magnitude of each step's slots, with all promises and without those that leave out slots.
-    fn magnitudes(&mut self, promised: Vec<f64>, everywhere: Vec<f64>) {
+    fn magnitudes(
+        &mut self,
+        #[pyo3(from_py_with = number)] promised: Vec<f64>,
+        #[pyo3(from_py_with = number)] everywhere: Vec<f64>,
+    ) {
         (self.inner.ranges.promised, self.inner.ranges.everywhere) = (promised, everywhere);
     }
 
@@ -181,16 +191,16 @@ impl Circuit {
     fn step(
         &mut self,
         kind: &str,
-        operands: Vec<u32>,
-        level: u32,
-        scale: f64,
-        size: u8,
-        plaintext: i64,
-        plain_scale: f64,
-        rotation: i32,
-        bound: f64,
+        #[pyo3(from_py_with = number)] operands: Vec<u32>,
+        #[pyo3(from_py_with = number)] level: u32,
+        #[pyo3(from_py_with = number)] scale: f64,
+        #[pyo3(from_py_with = number)] size: u8,
+        #[pyo3(from_py_with = number)] plaintext: i64,
+        #[pyo3(from_py_with = number)] plain_scale: f64,
+        #[pyo3(from_py_with = number)] rotation: i32,
+        #[pyo3(from_py_with = number)] bound: f64,
         everywhere: bool,
-        transform: i64,
+        #[pyo3(from_py_with = number)] transform: i64,
     ) -> PyResult<usize> {
         let arguments = StepArguments {
             kind,
@@ -213,7 +223,13 @@ impl Circuit {
     }
 
     /// Cost of the steps under a set of so many primes, in the unit of `Program.cost()["work"]`.
-    fn work(&self, n: usize, data: usize, special: usize, dnum: usize) -> PyResult<u64> {
+    fn work(
+        &self,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] data: usize,
+        #[pyo3(from_py_with = number)] special: usize,
+        #[pyo3(from_py_with = number)] dnum: usize,
+    ) -> PyResult<u64> {
         let most = rlwe::MAX_PRIMES as usize;
         let top = self.inner.steps.iter().map(|step| step.level).max();
         let known = n.is_power_of_two() && n <= 1 << 17 && data <= most && special <= most;

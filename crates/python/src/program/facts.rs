@@ -5,6 +5,7 @@ use super::arrays::{map_array, number_array, numbers};
 use super::circuit;
 use crate::context::{BfvContext, CkksContext, Context};
 use crate::errors::Kind;
+use crate::numbers::number;
 use crate::params_args::policy;
 use crate::word_width::WordWidth;
 use crate::work::{Work, written};
@@ -82,12 +83,12 @@ impl Program {
     fn from_bytes(
         py: Python<'_>,
         data: &[u8],
-        security: u32,
+        #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
-        max_degree: usize,
-        max_ciphertexts: u64,
-        max_plain_work: u64,
+        #[pyo3(from_py_with = number)] max_degree: usize,
+        #[pyo3(from_py_with = number)] max_ciphertexts: u64,
+        #[pyo3(from_py_with = number)] max_plain_work: u64,
     ) -> PyResult<Self> {
         let policy = policy(security, table, allow_insecure)?;
         let limits = Limits {
@@ -374,7 +375,7 @@ impl Program {
     }
 
     /// `file:line` of a step.
-    fn place(&self, step: usize) -> PyResult<String> {
+    fn place(&self, #[pyo3(from_py_with = number)] step: usize) -> PyResult<String> {
         self.step(step).map(|step| self.inner.place(step))
     }
 

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
+use crate::numbers::number;
 use crate::operations::threads_or_all;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch};
@@ -151,7 +152,7 @@ impl Session {
         relinearization: Option<&RelinKey>,
         galois: Option<&GaloisKeys>,
         public: Option<&PublicKey>,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = number)] threads: Option<usize>,
         device: Option<&Device>,
     ) -> PyResult<Self> {
         let (own, given) = (

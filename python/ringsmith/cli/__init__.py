@@ -13,6 +13,7 @@ import typer
 
 from ringsmith._native import __version__
 from ringsmith.cli.outcome import TRACEBACK, guarded
+from ringsmith.progress import telling
 
 # One verb, one module of this package; a verb's module exposes `register(app: typer.Typer) -> None`.
 VERBS: tuple[str, ...] = (
@@ -73,7 +74,9 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != FLAG]
     if len(arguments) < len(sys.argv) - 1:
         os.environ[TRACEBACK] = "1"
-    sys.exit(guarded(lambda: _status(arguments)))
+    # The verbs show what they do themselves.
+    with telling(lambda _: None):
+        sys.exit(guarded(lambda: _status(arguments)))
 
 
 def _status(arguments: list[str]) -> int:

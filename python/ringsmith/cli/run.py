@@ -87,7 +87,9 @@ def run(
     ] = False,
     trace: Annotated[
         str | None,
-        typer.Option("--trace", help="write a Perfetto timeline: on cpu the steps, on a co-processor its last program"),
+        typer.Option(
+            "--trace", help="write a Perfetto timeline: the steps of the run, and all that a co-processor ran"
+        ),
     ] = None,
     polynomial: Annotated[
         bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")

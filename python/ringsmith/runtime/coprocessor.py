@@ -7,6 +7,7 @@ encrypts and decrypts there too. The report says what ran where.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from ringsmith.errors import InputError
 from ringsmith.presets import OPERATIONS, parse_overrides, preset_names
 from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.runtime.engine import Engine, EngineOptions
-from ringsmith.runtime.timeline import summary, write_trace
+from ringsmith.runtime.run_trace import Step, ran_of, write_run
+from ringsmith.runtime.timeline import summary
 
 
 class DeviceEngine:
@@ -26,7 +28,9 @@ class DeviceEngine:
         """Use an opened device."""
         self._device = device
         self._native = device.native.alone() if options.device_only else device.native
-        self._options = options
+        self._trace = options.trace
+        if self._trace is not None:
+            self._native.keep_timeline()
 
     @property
     def name(self) -> str:
@@ -67,9 +71,15 @@ class DeviceEngine:
             "host": {"ms": round(max(seconds - usage["device_seconds"], 0.0) * 1e3, 3)},
             "timeline": {"summary": "\n".join(summary(f"{self.name}, last program", profile, clock))},
         }
-        if self._options.trace is not None:
-            write_trace(Path(self._options.trace), self.name, profile, clock)
         return facts
+
+    def timed(self, kernel: str, steps: Sequence[Step]) -> None:
+        """Write the timeline that was asked for."""
+        if self._trace is None:
+            return
+        cores = ran_of(self._native.take_timeline())
+        name, clock = f"{self.name} {kernel}", self._device.clock_mhz
+        write_run(Path(self._trace), name, steps, cores, device=self.name, clock_mhz=clock)
 
     def _reason(self, operation: str) -> str:
         """Say why the host did all of an operation."""

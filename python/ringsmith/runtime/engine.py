@@ -18,8 +18,8 @@ from ringsmith.runtime.messages import Encryptions
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.recording import Recording
+from ringsmith.runtime.run_trace import Step, write_run
 from ringsmith.runtime.server import Execution, Progress
-from ringsmith.runtime.timeline import write_steps
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class WideTowers(Protocol):
 
 @runtime_checkable
 class Timed(Protocol):
-    """An engine that is told how long each step of a run took."""
+    """An engine that is told when each step of a run began and how long it took."""
 
-    def timed(self, kernel: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]) -> None:
-        """Take the milliseconds of a kernel's steps in order, and by step those of its parts."""
+    def timed(self, kernel: str, steps: Sequence[Step]) -> None:
+        """Take a kernel's steps in order, after the report."""
 
 
 @runtime_checkable
@@ -106,10 +106,10 @@ class Cpu:
         """Write the steps of each run to the file `trace`, if there is one."""
         self._trace = trace
 
-    def timed(self, kernel: str, times_ms: Mapping[str, float], parts_ms: Mapping[str, Mapping[str, float]]) -> None:
+    def timed(self, kernel: str, steps: Sequence[Step]) -> None:
         """Write the timeline that was asked for."""
         if self._trace is not None:
-            write_steps(Path(self._trace), f"{self.name} {kernel}", times_ms, parts_ms)
+            write_run(Path(self._trace), f"{self.name} {kernel}", steps)
 
     def report(self, seconds: float) -> dict[str, Any]:
         """Nothing beside the times every run has."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ringsmith.progress import telling
 from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.cluster import evaluate_many
@@ -37,7 +38,9 @@ class Program(ProgramData, Shown):
         """Generate keys; with a seed all the client does is reproducible to the byte. `on`: the engine of its
         encryption and decryption, such as `model:coxhe-zcu102-p8`; by default the program's. `options`: those of
         `Client`."""
-        return Client(self._on(on), seed, **options)
+        with telling(None) as told:
+            told(f"keys of {self.signature.name}")
+            return Client(self._on(on), seed, **options)
 
     def encryptor(
         self, public_key: PublicKey, seed: Seed = None, *, on: str | Engine | None = None, **options: bool

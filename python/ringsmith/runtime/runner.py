@@ -29,6 +29,7 @@ from ringsmith.runtime.program import Program
 from ringsmith.runtime.randomness import derive_seed
 from ringsmith.runtime.report import Report
 from ringsmith.runtime.rounds import Rounds
+from ringsmith.runtime.run_trace import Step
 from ringsmith.runtime.talk import Talk
 
 Array = NDArray[Any]
@@ -42,12 +43,13 @@ class _Clock:
 
     progress: Progress
     times: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
 
     def step(self, name: str, action: Callable[[], Any]) -> Any:
         self.progress(name)
-        start = time.perf_counter()
+        self.begun[name] = time.perf_counter()
         result = action()
-        self.times[name] = (time.perf_counter() - start) * 1e3
+        self.times[name] = (time.perf_counter() - self.begun[name]) * 1e3
         return result
 
     def share(self, done: int, total: int) -> None:
@@ -254,7 +256,7 @@ def _evaluated(
         variants=variants or {},
         engine_facts=used.report(time.perf_counter() - begin),
     )
-    _tell(used, report)
+    _tell(used, report, clock)
     return report
 
 
@@ -312,16 +314,18 @@ def _aided(
         rounds=tuple(one.json() for one in talked.rounds),
         engine_facts=used.report(time.perf_counter() - begin),
     )
-    _tell(used, report)
+    _tell(used, report, clock)
     return report
 
 
-def _tell(used: Engine, report: Report) -> None:
+def _tell(used: Engine, report: Report, clock: _Clock) -> None:
     """Tell an engine that asks for them the steps of the run and their parts."""
     if not isinstance(used, Timed):
         return
     # The rounds of a client-aided run are one step; what the client and the server took of it stand beside it.
-    shares = ("client", "wire", "server") if report.rounds else ()
-    steps = {name: ms for name, ms in report.time_ms.items() if name not in shares}
-    rounds = {name: report.time_ms[name] for name in shares}
-    used.timed(report.kernel, steps, {"evaluate": report.evaluation_ms, "rounds": rounds})
+    rounds = {name: report.time_ms[name] for name in ("client", "wire", "server") if report.rounds}
+    parts = {"evaluate": report.evaluation_ms, "rounds": rounds}
+    used.timed(
+        report.kernel,
+        [Step(name, begun, clock.times[name], parts.get(name, {})) for name, begun in clock.begun.items()],
+    )

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from ringsmith.cli.simulate import measure
 from ringsmith.runtime.devices import open_device
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.run_trace import DeviceClock, Ran, Step, write_run
 from ringsmith.runtime.timeline import summary, trace_bytes, write_trace
 
 Fields = list[tuple[int, int | bytes]]
@@ -101,23 +103,48 @@ def doubled(x: Any) -> Any:
     return x + x
 
 
+@rs.kernel(scheme="bfv", x=rs.Encrypted(8, bound=9), params="bfv-client", allow_insecure=True)
+def squared(x: Any) -> Any:
+    """A product on the device, whose scaling the host does in between."""
+    return x * x
+
+
 @rs.kernel(x=rs.Encrypted(4, low=-3, high=3))
 def refreshed(x: Any) -> Any:
     """A function of the client's, and a product after it."""
     return rs.refresh(x, lambda v: np.maximum(v, 0), low=0, high=3) * 2
 
 
+class Trace:
+    """A trace that was read: by process and name of a track its slices with begin, end (ns) and annotations."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file."""
+        packets = [dict(fields(as_bytes(body))) for _, body in fields(path.read_bytes())]
+        descriptors = [dict(fields(as_bytes(packet[60]))) for packet in packets if 60 in packet]
+        names = {track[1]: as_bytes(track[2]).decode() for track in descriptors}
+        self.tracks: dict[tuple[str, str], list[tuple[str, int, int, list[str]]]] = {
+            (names[track[5]], names[track[1]]): [] for track in descriptors if 5 in track
+        }
+        home = {track[1]: (names[track[5]], names[track[1]]) for track in descriptors if 5 in track}
+        events = [(int(packet[8]), fields(as_bytes(packet[11]))) for packet in packets if 11 in packet]
+        for (start, begin), (end, closing) in zip(events[::2], events[1::2], strict=True):
+            assert (dict(begin)[9], dict(closing)[9], dict(begin)[11]) == (1, 2, dict(closing)[11])
+            notes = [as_bytes(dict(fields(as_bytes(body)))[10]).decode() for number, body in begin if number == 4]
+            self.tracks[home[dict(begin)[11]]].append((as_bytes(dict(begin)[23]).decode(), start, end, notes))
+
+    def track(self, name: str) -> list[tuple[str, int, int, list[str]]]:
+        """The slices of the only track of that name, which stand apart and in order."""
+        (slices,) = [found for (_, own), found in self.tracks.items() if own == name]
+        assert all(0 <= start <= end for _, start, end, _ in slices)
+        assert all(before[2] <= after[1] for before, after in pairwise(slices))
+        return slices
+
+
 def steps(path: Path) -> tuple[list[tuple[str, float]], dict[str, list[str]]]:
-    """The slices of a CPU's trace, each with its milliseconds, and the annotated parts of those that have any."""
-    packets = [dict(fields(as_bytes(body))) for _, body in fields(path.read_bytes())]
-    events = [(int(packet[8]), fields(as_bytes(packet[11]))) for packet in packets if 11 in packet]
-    found, parts, last = [], {}, 0
-    for (start, begin), (end, closing) in zip(events[::2], events[1::2], strict=True):
-        assert (dict(begin)[9], dict(closing)[9], start) == (1, 2, last)
-        name, last = as_bytes(dict(begin)[23]).decode(), end
-        found.append((name, (end - start) / 1e6))
-        parts[name] = [as_bytes(dict(fields(as_bytes(body)))[10]).decode() for number, body in begin if number == 4]
-    return found, parts
+    """The steps of a trace, each with its milliseconds, and the annotated parts of those that have any."""
+    found = Trace(path).track("steps")
+    return [(name, (end - start) / 1e6) for name, start, end, _ in found], {name: notes for name, *_, notes in found}
 
 
 def test_a_trace_of_the_cpu_has_every_step_of_the_report(tmp_path: Path) -> None:
@@ -137,6 +164,45 @@ def test_a_trace_of_a_client_aided_run_has_its_rounds_as_one_step(tmp_path: Path
     assert [name for name, _ in found] == ["inputs", "compile", "clear", "keygen", "rounds"]
     assert parts["rounds"] == ["client, us", "wire, us", "server, us"]
     assert dict(found)["rounds"] == pytest.approx(report.time_ms["rounds"], abs=1e-5)
+
+
+def test_a_trace_of_a_coprocessor_has_every_program_beside_the_steps(tmp_path: Path) -> None:
+    path = tmp_path / "run.pftrace"
+    engine = open_engine("model:cofhee", EngineOptions(trace=str(path)))
+    report = rs.run(squared, seed="7", engine=engine)
+    assert report.correct
+    submissions = report.engine_facts["device"]["submissions"]
+    assert submissions > 1
+    found = Trace(path)
+    programs = found.track("programs")
+    assert [name for name, *_ in programs] == [f"program {i}" for i in range(submissions)]
+    # Between two of them the host works, and the steps hold them: time passes by the device's cycles.
+    clock = report.engine_facts["device"]["clock_mhz"]
+    took = sum(end - start for _, start, end, _ in programs)
+    assert took == pytest.approx(report.engine_facts["device"]["cycles"] * 1e3 / clock, abs=submissions)
+    assert any(before[2] + 1000 < after[1] for before, after in pairwise(programs))
+    stages = {name: (start, end) for name, start, end, _ in found.track("steps")}
+    for _, start, end, _ in programs:
+        assert any(begun - 1 <= start and end <= ended + 1 for begun, ended in stages.values())
+    instructions = [one for unit in ("compute", "memory") for one in found.track(unit)]
+    assert len(instructions) == report.engine_facts["device"]["instructions"]
+    assert all(any(p[1] <= i[1] and i[2] <= p[2] + 1 for p in programs) for i in instructions)
+
+
+def test_time_beside_a_device_passes_by_its_cycles() -> None:
+    # Two cores at once from second 1 to 5 of the simulation, one alone from 6 to 7; at 1 MHz a cycle is 1000 ns.
+    cores = [[Ran(1.0, 5.0, 3, (), 1), Ran(6.0, 7.0, 2, (), 1)], [Ran(1.0, 4.0, 7, (), 1)]]
+    clock = DeviceClock(0.0, cores, 1.0)
+    at = [clock.at(second) for second in (0.0, 1.0, 3.0, 5.0, 6.0, 6.5, 7.0, 8.0)]
+    assert at == pytest.approx([0, 1e9, 1e9, 1e9 + 7e3, 2e9 + 7e3, 2e9 + 7e3, 2e9 + 9e3, 3e9 + 9e3])
+
+
+def test_programs_beyond_the_bound_are_one_slice(tmp_path: Path) -> None:
+    path = tmp_path / "run.pftrace"
+    core = [Ran(0.1, 0.2, 50, [(0, "ntt", "compute", 0, 50)], 1), Ran(0.3, 0.9, 70_000, (), 1234)]
+    write_run(path, "k", [Step("evaluate", 0.0, 1000.0)], [core], device="model:x", clock_mhz=1.0)
+    names = [name for name, *_ in Trace(path).track("programs")]
+    assert names == ["program 0", "1,234 programs, without their instructions"]
 
 
 def test_a_trace_of_what_a_server_evaluates_is_refused(

@@ -6,7 +6,7 @@
 #[path = "../../rlwe/tests/taint/mod.rs"]
 mod taint;
 
-use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Plaintext};
+use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Plaintext, Publication};
 use num_complex::Complex64;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::hint::black_box;
@@ -166,6 +166,48 @@ fn encoding_and_decoding() {
         // Below 2^51, below 2^62, wider, and beyond the first two primes.
         for log2_scale in [30, 55, 70, 130].into_iter().filter(|s| *s < room) {
             encodings(&params, log2_scale);
+        }
+    }
+    verdict();
+}
+
+#[test]
+#[ignore = "needs valgrind"]
+fn published_decryption() {
+    for bits in SETS {
+        let params = params(bits);
+        let generator = KeyGenerator::new(params.rlwe(), Seed::from_text("keys"));
+        let key = generator.secret_key().unwrap();
+        let (values, plain) = message(&params);
+        let encryptor = Encryptor::new(&params, Seed::from_text("s"));
+        let ct = encryptor.encrypt_secret(&plain, &key, 0).unwrap();
+        let decryptor = Decryptor::new(&params, &key).unwrap();
+        // Noise of the narrowest deviation, and of a wide one.
+        let widths = [1e-15, 1e-8].map(Publication::with_slot_error);
+        for publication in &widths {
+            let seed = Seed::from_text("warm");
+            decryptor
+                .decrypt_for_publication(&ct, publication, &seed)
+                .unwrap();
+        }
+        secret(key.coefficients());
+        secret(key.eval().data());
+        for publication in &widths {
+            let seed = Seed::from_bytes(secret_bytes("flood"));
+            let opened = expect_clean(&format!("decryption for publication {bits:?}"), || {
+                decryptor
+                    .decrypt_for_publication(&ct, publication, &seed)
+                    .unwrap()
+            });
+            public(opened.poly().data());
+            let decoded = Encoder::new(&params).decode(&opened).unwrap();
+            let most = 1e-3 + publication.added_slot_error(N, params.scale());
+            assert!(
+                decoded
+                    .iter()
+                    .zip(&values)
+                    .all(|(a, b)| (a - b).norm() < most)
+            );
         }
     }
     verdict();

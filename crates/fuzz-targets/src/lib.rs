@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Fuzz targets: every decoder, on parameter sets small enough to be fast. `fuzz/` runs them under libFuzzer;
-//! here they are compiled and tried with every other test.
+//! Fuzz targets: every decoder, on parameter sets small enough to be fast. `fuzz/` runs them under libFuzzer; the tests
+//! here are a short fuzz, the same at every run: damaged objects, and programs changed as programs.
 //!
 //! A decoder must not panic, and whatever it accepts must encode to the same bytes. A fuzzer cannot guess checksums, so
-//! each input is also tried with length, fingerprint and checksum repaired.
+//! each input is also tried with length, fingerprint and checksum repaired; it starts from [`seeds`].
 
+mod dice;
 mod program;
+mod seeds;
 #[cfg(test)]
 mod tests;
+
+pub use seeds::seeds;
 
 use ::program::Message;
 use bfv::{BfvParams, BfvParamsLiteral};
@@ -47,6 +51,11 @@ pub const TARGETS: [(&str, Target); 13] = [
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("no fuzz target {name}")).1
+}
+
+/// Another input for the target `program` in place of `data`: a program changed as one, the same for a `number`.
+pub fn mutated_program(data: &[u8], number: u64) -> Vec<u8> {
+    program::mutated(data, &mut dice::Dice::new(number))
 }
 
 /// n = 16, two data primes and a special one, t = 97.

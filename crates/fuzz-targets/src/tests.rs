@@ -27,6 +27,40 @@ fn no_input_breaks_a_decoder() {
 }
 
 #[test]
+fn no_damaged_object_breaks_a_decoder() {
+    for (name, target) in TARGETS {
+        for object in seeds::objects(name) {
+            target(&object);
+            mutate::for_each_mutation(&object, 500, target);
+        }
+    }
+}
+
+/// Changes parts of programs, of those that were accepted before too; most inputs get past the decoder's first checks.
+#[test]
+fn no_changed_program_breaks_the_decoder() {
+    let mut program = program::seeds().remove(0);
+    let (mut accepted, mut refusals) = (0, std::collections::BTreeSet::new());
+    for number in 0..3000 {
+        if number % 50 == 0 {
+            program = program::seeds().swap_remove(number as usize / 50 % program::seeds().len());
+        }
+        let changed = mutated_program(&program, number);
+        target("program")(&changed);
+        match program::judged(&changed) {
+            Ok(_) => (accepted, program) = (accepted + 1, changed),
+            // The words of a refusal without its numbers.
+            Err(error) => {
+                let text = error.to_string();
+                refusals.insert(text.replace(|c: char| !c.is_alphabetic(), ""));
+            }
+        }
+    }
+    assert!(accepted > 300, "{accepted}");
+    assert!(refusals.len() > 100, "{}", refusals.len());
+}
+
+#[test]
 fn a_decoder_that_takes_two_encodings_is_found() {
     let lenient = |bytes: &[u8]| Ok::<_, ()>(bytes[..bytes.len() / 2].to_vec());
     let found =

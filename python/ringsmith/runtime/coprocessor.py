@@ -15,7 +15,7 @@ from ringsmith.errors import InputError
 from ringsmith.presets import OPERATIONS, parse_overrides, preset_names
 from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.runtime.engine import Engine, EngineOptions
-from ringsmith.runtime.run_trace import Step, ran_of, write_run
+from ringsmith.runtime.run_trace import Step, take_ran, write_run
 from ringsmith.runtime.timeline import summary
 
 
@@ -77,7 +77,7 @@ class DeviceEngine:
         """Write the timeline that was asked for."""
         if self._trace is None:
             return
-        cores = ran_of(self._native.take_timeline())
+        cores = take_ran(self._native)
         name, clock = f"{self.name} {kernel}", self._device.clock_mhz
         write_run(Path(self._trace), name, steps, cores, device=self.name, clock_mhz=clock)
 

@@ -44,15 +44,16 @@ class Ran:
     programs: int
 
 
-def ran_of(cores: Iterable[Iterable[Mapping[str, Any]]]) -> list[list[Ran]]:
-    """Return what `Device.take_timeline` gave just now: of each core its programs."""
+def take_ran(device: Any) -> list[list[Ran]]:
+    """Take the timeline of a native device: of each core its programs."""
+    # The device tells ages, and looks at its clock before it lists the instructions.
     now = time.perf_counter()
     return [
         [
             Ran(now - one["begun_s_ago"], now - one["ended_s_ago"], one["cycles"], one["events"], one["programs"])
             for one in core
         ]
-        for core in cores
+        for core in device.take_timeline()
     ]
 
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,54 @@ from ringsmith.service.harness import Running, alive
 from ringsmith.service.problems import Problem
 from ringsmith.service.settings import GIB, MIB, Quota
 
-#: Raises the counts of the slow tests: kills, malformed requests, tenants.
-KILLS, REQUESTS, TENANTS = (int(os.environ.get(f"RINGSMITH_{name}", "0")) for name in ("KILLS", "REQUESTS", "TENANTS"))
+#: Counts of the slow tests, and the minutes after which each of them ends whatever its count.
+KILLS, REQUESTS, TENANTS, MINUTES = (
+    int(os.environ.get(f"RINGSMITH_{name}") or count)
+    for name, count in (("KILLS", 30), ("REQUESTS", 10_000), ("TENANTS", 100), ("MINUTES", 5))
+)
+#: Jobs that may wait for their answers while more are submitted.
+OPEN_JOBS = 40
+
+
+class Budget:
+    """Counts up to a number within some minutes, and tells every few seconds how far it is; for several threads."""
+
+    def __init__(
+        self, what: str, count: int, minutes: float = math.inf, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """Count `what`."""
+        self._what, self._count, self._tell = what, count, tell
+        self._lock, self._begun, self.done = threading.Lock(), time.monotonic(), 0
+        self._deadline, self._next = self._begun + 60 * minutes, self._begun + 5
+
+    def more(self) -> bool:
+        """Count one more, if number and time allow it."""
+        now = time.monotonic()
+        with self._lock:
+            if self.done == self._count or now > self._deadline:
+                return False
+            self.done += 1
+            if now > self._next:
+                self._tell(str(self))
+                self._next = now + 5
+            return True
+
+    def __str__(self) -> str:
+        """Return how far it is."""
+        return f"{self._what}: {self.done:,} of {self._count:,} in {time.monotonic() - self._begun:.0f} s"
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest) -> Iterator[Callable[[str], None]]:
+    """Says how far a slow test is, on stderr, whatever is captured."""
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        stderr = os.dup(2)
+
+    def told(text: str) -> None:
+        os.write(stderr, f"\n{text}".encode())
+
+    yield told
+    os.close(stderr)
 
 
 class Journal:
@@ -38,6 +85,20 @@ class Journal:
         self.lock = threading.Lock()
         self.acknowledged: dict[str, np.ndarray[Any, Any]] = {}
         self.results: dict[str, bytes] = {}
+
+    def fetch(self, asker: Asker, server: Running) -> None:
+        """Ask for the oldest results that are not there yet, so that no backlog grows while the server is killed."""
+        with self.lock:
+            missing = [name for name in self.acknowledged if name not in self.results][:OPEN_JOBS]
+        with (
+            contextlib.suppress(httpx.TransportError),
+            httpx.Client(base_url=server.url, headers=asker.http.headers, trust_env=False, timeout=20) as http,
+        ):
+            for name in missing:
+                told = http.get(f"/v1/jobs/{name}/result")
+                if told.status_code == 200:
+                    self.answered(name, told.content)
+        time.sleep(0.05)
 
     def answered(self, name: str, data: bytes) -> None:
         """Remember a result; a job that is answered twice is answered with the same bytes."""
@@ -57,6 +118,9 @@ def submitting(
     """Submit jobs and fetch some results until told to stop; what fails on the way is nobody's promise."""
     rng, number = np.random.default_rng(seed), 0
     while not stop.is_set():
+        if len(journal.acknowledged) - len(journal.results) > OPEN_JOBS:
+            journal.fetch(asker, server)
+            continue
         number += 1
         name, x = f"job-{seed}-{number}", rng.integers(-50, 51, 8)
         with contextlib.suppress(httpx.TransportError, AssertionError):
@@ -74,9 +138,9 @@ def submitting(
         time.sleep(0.01)
 
 
-def kills(server: Running, moments: int, dice: random.Random, journal: Journal) -> Iterator[str]:
+def kills(server: Running, moments: Budget, dice: random.Random, journal: Journal) -> Iterator[str]:
     """Kill the server or a worker at so many random moments, each after some job was acknowledged since the last."""
-    for _ in range(moments):
+    while moments.more():
         there, deadline = len(journal.acknowledged), time.monotonic() + 30
         while len(journal.acknowledged) == there and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -97,7 +161,7 @@ def kills(server: Running, moments: int, dice: random.Random, journal: Journal) 
             yield "worker"
 
 
-def survives(folder: Path, moments: int) -> dict[str, int]:
+def survives(folder: Path, moments: Budget) -> dict[str, int]:
     """Kill a busy server; then every acknowledged job ends, rightly, and with one result."""
     dice, journal, stop = random.Random(3), Journal(), threading.Event()
     program = votes.compile()
@@ -137,12 +201,15 @@ def survives(folder: Path, moments: int) -> dict[str, int]:
 
 
 def test_a_few_kills_lose_nothing(tmp_path: Path) -> None:
-    assert survives(tmp_path, 5)["acknowledged"] > 0
+    assert survives(tmp_path, Budget("kills", 5))["acknowledged"] > 0
 
 
 @pytest.mark.slow
-def test_many_kills_lose_nothing(tmp_path: Path) -> None:
-    print(survives(tmp_path, KILLS or 200))
+def test_many_kills_lose_nothing(tmp_path: Path, tell: Callable[[str], None]) -> None:
+    moments = Budget("kills", KILLS, MINUTES, tell)
+    seen = survives(tmp_path, moments)
+    tell(f"{moments}: {seen}")
+    assert moments.done >= min(KILLS, 10)
 
 
 def test_a_stopped_server_gives_back_what_it_has_not_done(tmp_path: Path, alice: Asker) -> None:
@@ -274,7 +341,7 @@ def malformed(dice: random.Random, key: str, good: dict[str, Any]) -> dict[str, 
     }
 
 
-def attacked(server: Running, count: int) -> dict[int, int]:
+def attacked(server: Running, requests: Budget) -> dict[int, int]:
     """Send so many malformed requests as a tenant of one's own; returns how often each status came."""
     alice, mallory = Asker(server, "alice-attacked"), Asker(server, "mallory")
     program = score.compile(x=(2, 4))
@@ -291,7 +358,7 @@ def attacked(server: Running, count: int) -> dict[int, int]:
     def some(seed: int) -> dict[int, int]:
         dice, statuses = random.Random(seed), dict[int, int]()
         with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as http:
-            for _ in range(count // 4):
+            while requests.more():
                 wrong = malformed(dice, mallory.key, good)
                 try:
                     answer = http.request(
@@ -323,30 +390,37 @@ def attacked(server: Running, count: int) -> dict[int, int]:
 
 
 def test_some_malformed_requests(running: Running) -> None:
-    statuses = attacked(running, 800)
+    statuses = attacked(running, Budget("requests", 800))
     assert {400, 401, 404, 405} <= set(statuses)
 
 
 @pytest.mark.slow
-def test_many_malformed_requests_make_nothing_grow(running: Running) -> None:
-    attacked(running, 2000)
+def test_many_malformed_requests_make_nothing_grow(running: Running, tell: Callable[[str], None]) -> None:
+    attacked(running, Budget("first requests", 2000, MINUTES / 2, tell))
     before = running.memory()
-    print(attacked(running, REQUESTS or 100_000), before, running.memory())
+    requests = Budget("requests", REQUESTS, MINUTES, tell)
+    statuses = attacked(running, requests)
+    tell(f"{requests}: statuses {statuses}; {before >> 20} MiB before, {running.memory() >> 20} after")
     assert running.memory() < before + 64 * MIB
+    assert requests.done >= min(REQUESTS, 1000)
 
 
-def registered(server: Running, count: int) -> tuple[int, int, int]:
+def registered(server: Running, joining: Budget, jobs: Budget) -> tuple[int, int, int]:
     """Register keys of many tenants and run each one's job twice; returns memory before and after, and evictions."""
     program = votes.compile()
     data, w = program.to_bytes(), list(range(8))
-    tenants = []
-    for number in range(count):
+    tenants: list[tuple[Asker, Any, dict[str, str]]] = []
+    while joining.more():
+        number = len(tenants)
         asker, client = Asker(server, f"many-{number}"), program.client()
         tenants.append((asker, client, asker.prepared(program, client)))
         assert tenants[-1][2]["program"] == address(data)
+    count = len(tenants)
     order = [*range(count), *random.Random(5).sample(range(count), count)]
     before = 0
     for place, number in enumerate(order):
+        if not jobs.more():
+            break
         asker, client, ready = tenants[number]
         x = np.random.default_rng(number).integers(-50, 51, 8)
         query = {**ready, "plain": httpx.Request("PUT", "http://x", json={"w": w}).content.decode()}
@@ -365,16 +439,21 @@ def registered(server: Running, count: int) -> tuple[int, int, int]:
 
 def test_keys_of_many_tenants_within_the_memory_granted(tmp_path: Path) -> None:
     with Running(tmp_path / "store", workers=2, key_memory=6 * MIB) as server:
-        _, _, evictions = registered(server, 8)
+        _, _, evictions = registered(server, Budget("tenants", 8), Budget("jobs", 16))
         assert evictions > 4
         no_defects(server)
 
 
 @pytest.mark.slow
-def test_keys_of_a_thousand_tenants_within_the_memory_granted(tmp_path: Path) -> None:
+def test_keys_of_many_more_tenants_within_the_memory_granted(tmp_path: Path, tell: Callable[[str], None]) -> None:
     with Running(tmp_path / "store", workers=2, key_memory=GIB) as server:
-        before, after, evictions = registered(server, TENANTS or 1000)
-        print(before, after, evictions)
+        joining, jobs = (
+            Budget("tenants", TENANTS, MINUTES / 2, tell),
+            Budget("jobs", 2 * TENANTS, MINUTES, tell),
+        )
+        before, after, evictions = registered(server, joining, jobs)
+        tell(f"{joining}, {jobs}; {before >> 20} MiB at a quarter, {after >> 20} at the end; {evictions} evictions")
+        assert jobs.done >= min(2 * TENANTS, 40)
         assert after < before + 64 * MIB + GIB * 3 // 4  # It was taken when a quarter of the keys was there.
         no_defects(server)
 

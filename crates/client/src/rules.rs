@@ -31,7 +31,8 @@ pub enum Scheme {
     },
 }
 
-/// Unchecked input of [`Params`](crate::Params), any field of which may be wrong: that of the engine's set, since what is encrypted names it.
+/// Unchecked input of [`Params`](crate::Params), any field of which may be wrong: that of the engine's set, since what
+/// is encrypted names it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParamsLiteral<'a> {
     /// Ring degree.

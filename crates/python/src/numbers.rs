@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers of Python's arguments. To Python `True` is 1; here it is a mistake, as in a file that has `true` for a count.
+//! Numbers of Python's arguments. To Python `True` is 1; here it is a mistake, as is `true` for a count in a file.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

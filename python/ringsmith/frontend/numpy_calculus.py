@@ -28,6 +28,7 @@ from ringsmith.frontend.tensor import (
 )
 from ringsmith.ir.graph import Op
 from ringsmith.location import here
+from ringsmith.scalars import is_number
 
 #: Elements along an axis that a derivative looks at, at most.
 _NEIGHBOURS = 3
@@ -74,7 +75,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 def _along(tensor: Tensor, axis: int, spacing: Any, edge_order: Any) -> Any:
     """Return the gradient along one axis: numpy's own, of unit vectors, has the weights."""
     count = tensor.shape[axis]
-    weights = np.gradient(np.eye(count), spacing, axis=0, edge_order=edge_order)
+    with np.errstate(all="ignore"):
+        weights = np.gradient(np.eye(count), spacing, axis=0, edge_order=edge_order)
+    if not np.isfinite(weights).all():
+        raise ValueError(f"a spacing of {spacing!r} leaves no distance between neighbours")
     divisor = 1
     if tensor.node.exact:
         divisor = _divisor(spacing)
@@ -89,7 +93,7 @@ def _along(tensor: Tensor, axis: int, spacing: Any, edge_order: Any) -> Any:
 
 def _divisor(spacing: Any) -> int:
     """Return what makes the weights of evenly spaced elements integers."""
-    if np.ndim(spacing) or spacing != int(spacing):
+    if np.ndim(spacing) or not is_number(spacing) or spacing != int(spacing) or spacing == 0:
         raise KernelError(
             f"gradient: a spacing of {spacing!r} leaves the integers, on which BFV computes; one whole number, or "
             'scheme="ckks"',

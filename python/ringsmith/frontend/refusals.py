@@ -88,6 +88,11 @@ REMEDIES: dict[str, str] = {
     **dict.fromkeys(("cumprod", "nanprod"), "multiply the parts: (x[0] * x[1]) * (x[2] * x[3])"),
     "cumulative_sum": "use np.cumsum",
     "std": "take the root of x.var(): after decryption, or in CKKS rs.approximate(np.sqrt, A, B)(x.var())",
+    **{
+        f"{name}{axes}": f"transform one axis after the other: np.fft.{name}(np.fft.{name}(x, axis=-1), axis=-2)"
+        for name in ("fft", "ifft")
+        for axes in ("2", "n")
+    },
     "corrcoef": "take np.cov(x), and divide it after decryption: c / np.sqrt(np.outer(c.diagonal(), c.diagonal()))",
     **dict.fromkeys(("tensordot", "vdot", "einsum_path"), _SUMS),
     **dict.fromkeys(("zeros_like", "ones_like", "full_like", "empty_like"), "use np.zeros(x.shape) and the like"),

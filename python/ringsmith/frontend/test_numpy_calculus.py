@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,14 @@ def test_gradients_of_integers_are_quotients(step: int) -> None:
         refused = rs.kernel(scheme="bfv", x=rs.Encrypted(5, bound=50))(lambda x, odd=odd: np.gradient(x, odd))
         with pytest.raises(KernelError, match="one whole number, or scheme"):
             refused.compile()
+
+
+def test_spacings_without_extent_are_refused() -> None:
+    for values in (data((4,)), data((4,)).astype(np.int64)):
+        x = tensor_of(values, "x")
+        for spacing in (0, np.array([0.0, 1.0, 1.0, 2.0]), np.nan, True):
+            if spacing is not True or x.node.exact:
+                assert isinstance(outcome(partial(np.gradient, x, spacing)), KernelError), spacing
 
 
 WEIGHTS: dict[str, list[Any]] = {
@@ -163,3 +172,13 @@ def test_transforms_that_do_not_go() -> None:
     for function in TRANSFORMS:
         with pytest.raises(KernelError, match='scheme="ckks"'):
             function(whole)
+
+
+@pytest.mark.parametrize("function", [np.fft.fft2, np.fft.ifft2, np.fft.fftn], ids=lambda f: f.__name__)
+def test_a_transform_of_two_axes_names_the_code_for_it(function: Any) -> None:
+    values = data((2, 3))
+    x = tensor_of(values, "x")
+    with pytest.raises(KernelError, match="one axis after the other") as refused:
+        function(x)
+    found = eval(str(refused.value).splitlines()[0].split("other: ")[1], {"np": np, "x": x})
+    np.testing.assert_allclose(numbers_of(found, {"x": values}), function(values), atol=1e-9)

@@ -116,7 +116,8 @@ def _part(root: Node, affine: Mapping[int, bool], known: Mapping[int, Array], de
     """Return the part that ends at a node, if it is one that may be worth a matrix and can have one."""
     inner, leaves = _inside(root, affine, known)
     joined = any(node.op is Op.JOIN and len(node.args) >= _JOINED for node in inner)
-    if deep[id(root)] < _DEEP and not joined:
+    # Each tensor that goes in takes a matrix of its own.
+    if deep[id(root)] < _DEEP * len(leaves) and not (joined and len(leaves) == 1):
         return None
     if not 0 < len(leaves) <= _MOST_LEAVES or not any(leaf.encrypted for leaf in leaves):
         return None

@@ -85,7 +85,7 @@ def candidate(kernel: Kernel, n: int, bits: int) -> Candidate | Refused:
 
 def fastest(one: Candidate, row: Published) -> Search:
     """Search the builds of a row's board with its number of butterflies."""
-    values = values_with([*TRIED, f"butterflies={row.butterflies}"])
+    values = values_with([*TRIED, "rns_rate=0", f"butterflies={row.butterflies}"])
     with Evaluator(packed([one]), workers()) as evaluator:
         return explore([one], values, load_board(row.board), Results(), evaluator)
 
@@ -136,7 +136,7 @@ def space(board: str, packing: str) -> str:
     found = [candidate(kernel, n, bits) for n in DEGREES for bits in BITS]
     able = [one for one in found if isinstance(one, Candidate)]
     compiled = time.perf_counter() - began
-    values = values_with([*OPEN, "cores=1", f"butterflies={','.join(map(str, BUTTERFLIES))}"])
+    values = values_with([*OPEN, "cores=1", "rns_rate=0", f"butterflies={','.join(map(str, BUTTERFLIES))}"])
     with Evaluator(packed(able), workers()) as evaluator:
         search = explore(found, values, load_board(board), Results(Path(":memory:")), evaluator)
     seconds = time.perf_counter() - began

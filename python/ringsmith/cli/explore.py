@@ -24,7 +24,7 @@ from ringsmith.explore.evolve import LARGEST_NSGA2, evolve
 from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
-from ringsmith.explore.resources import FITTED_FAMILY, held_out, training
+from ringsmith.explore.resources import families, trust
 from ringsmith.explore.search import LARGEST_BATCH, Search, explore, packed, point_named
 from ringsmith.explore.space import values_with
 from ringsmith.explore.store import Results
@@ -98,9 +98,9 @@ def run(
     if file is None or board is None:
         raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
     device = load_board(board)
-    if device.family != FITTED_FAMILY:
+    if device.family not in families():
         raise InputError(
-            f"--board {board}: resources are fitted to syntheses for {FITTED_FAMILY}, and mean nothing on "
+            f"--board {board}: resources are fitted to syntheses for {', '.join(families())}, and mean nothing on "
             f"{device.family}; there is {', '.join(_fitted_boards())}; one design there: ringsmith synth NAME --board "
             f"{board}"
         )
@@ -154,7 +154,7 @@ def run(
 
 
 def _fitted_boards() -> list[str]:
-    return [name for name in board_names() if load_board(name).family == FITTED_FAMILY]
+    return [name for name in board_names() if load_board(name).family in families()]
 
 
 def _calibrate(*, energy: bool) -> None:
@@ -170,7 +170,7 @@ def _calibrate(*, energy: bool) -> None:
             calibrate_energy(energy_file(), _figures, told)
         else:
             calibrate(told)
-    print(energies.trust() if energy else held_out(training()["points"]).line())
+    print(energies.trust() if energy else "\n".join(map(trust, families())))
 
 
 def _figures(preset: Preset, operation: str, n: int) -> Figures:

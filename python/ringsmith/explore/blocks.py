@@ -16,6 +16,8 @@ _LEAST_PRODUCT = 10
 _STRIP = range(27, 31)
 #: Words of so many bits by five chains of two multipliers (rs_mul_cross).
 _CROSS, _CROSS_BLOCKS = range(54, 61), 10
+#: Bits by which sums of a base conversion may exceed a word (rs_rns_pkg).
+_GUARD = 4
 #: Bits of the adder in a DSP48.
 _DSP_ADDER = 48
 #: A RAMB18, half a block: from 512 words of 36 bits to 2048 of 9. From 4096 words on, whole blocks of 9 bits.
@@ -34,6 +36,24 @@ def dsp_blocks(preset: Preset) -> int:
     short = 0 if preset.montgomery_steps == "luts" else _tiles(preset.word_bits - low, low, style)
     multipliers = preset.lanes * preset.butterflies * (2 if preset.pointwise_unit else 1)
     return multipliers * (_product(preset.word_bits, style) + steps * short)
+
+
+def conversion_dsp(preset: Preset) -> int:
+    """Return the DSP blocks of a core's unit for base conversion, none if it has none.
+
+    Each lane has a column of accumulating tiles for each coefficient at a time, and steps of reduction of its sums; the
+    lanes have in common a multiplier by factors and the sum of a quotient for each coefficient at a time.
+    """
+    rate, bits, low, style = preset.rns_rate, preset.word_bits, _montgomery_bits(preset.n_max), preset.multiplier
+    if not rate:
+        return 0
+    # The corner of a strip's four tiles is in LUTs.
+    column = _sums(bits, bits, style) - (style == "dsp26x17" and _strip_rows(bits) > 0)
+    short = _tiles(bits - low, low, style)
+    factor = _product(bits, style) + -(-bits // low) * short
+    steps = -(-(bits + _GUARD) // low) * short
+    quotient = _sums(53 if bits > 53 else 52, bits, style)
+    return preset.lanes * (rate * column + steps) + rate * (factor + quotient)
 
 
 @cache
@@ -98,6 +118,12 @@ def _tiles(a: int, b: int, style: str) -> int:
     if style == "dsp18x18":
         return len(pairs)
     return sum(x > 1 and y > 1 and x + y >= _LEAST_PRODUCT for x, y in pairs)
+
+
+def _sums(a: int, b: int, style: str) -> int:
+    """Return the tiles of a product that is added to a sum in the DSP block: none of them is in LUTs."""
+    wide, narrow = _TILES[style]
+    return len(_cut(a, wide)) * len(_cut(b, narrow))
 
 
 def _cut(bits: int, tile: int) -> list[int]:

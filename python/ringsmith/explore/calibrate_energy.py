@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +59,15 @@ def calibrate_energy(path: Path, measures: Measures, told: Callable[[str], None]
     for number, (knobs, operation) in enumerate(wanted, 1):
         told(f"operation {number} of {len(wanted)}: {operation}, n = {knobs['n_max']}, {knobs['word_bits']} bits")
         points.append(measured(measures, knobs, operation))
-    write_text(path, as_text(points, rtl, COMMAND))
+    write_text(path, as_text(COMMAND, points=[point | {"rtl": rtl} for point in points]))
 
 
 def training_operations() -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the knobs of each training build with each of its operations."""
     for word_bits, n_max, build, operations in BUILDS:
         for operation in operations:
-            yield Hardware.named(build).__dict__ | {"word_bits": word_bits, "n_max": n_max}, operation
+            knobs = {**asdict(Hardware.named(build)), "word_bits": word_bits, "n_max": n_max}
+            yield {name: value for name, value in knobs.items() if name != "rns_rate"}, operation
 
 
 def measured(measures: Measures, knobs: dict[str, Any], operation: str) -> dict[str, Any]:

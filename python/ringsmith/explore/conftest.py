@@ -49,7 +49,7 @@ def searched(found: list[Candidate | Refused]) -> Searched:
         file: Path, vary: Sequence[str], *, board: str = "zcu102", jobs: int = 1, evaluator: Predicts | None = None,
         runs: int = 1,
     ) -> Search:  # fmt: skip
-        space = (found, values_with(["cores=1", *vary]), load_board(board), Results(file))
+        space = (found, values_with(["cores=1", "rns_rate=0", *vary]), load_board(board), Results(file))
         if evaluator is not None:
             return explore(*space, evaluator, runs=runs)
         with Evaluator(packed(found), jobs) as own:

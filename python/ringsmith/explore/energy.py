@@ -276,8 +276,9 @@ def model() -> Model:
 def trust() -> str:
     """Return what the figures are, their error on held-out builds, and whether the RTL is still that of the points."""
     line = _held_out_line()
-    if training()["rtl"] != rtl_hash():
-        line += "; the RTL has changed since they were mapped: ringsmith explore --calibrate-energy"
+    old = sum(point["rtl"] != rtl_hash() for point in training()["points"])
+    if old:
+        line += f"; the RTL has changed since {old} of them were mapped: ringsmith explore --calibrate-energy"
     return line
 
 

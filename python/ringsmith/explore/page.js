@@ -12,7 +12,7 @@ const shown = value => typeof value !== 'number' ? value ?? '–'
   : value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 10 ? 3 : 1 });
 
 // Plots: points by latency and one more figure; the same point is marked in all.
-const WIDTH = 480, HEIGHT = 320, LEFT = 62, BOTTOM = 40, dots = new Map(points.map(p => [p.name, []]));
+const WIDTH = 480, HEIGHT = 320, LEFT = 76, BOTTOM = 40, dots = new Map(points.map(p => [p.name, []]));
 function svg(tag, values, parent, text) {
   const made = document.createElementNS(svgNs, tag);
   for (const [key, value] of Object.entries(values)) made.setAttribute(key, value);
@@ -20,10 +20,28 @@ function svg(tag, values, parent, text) {
   parent.append(made);
   return made;
 }
+// 1, 2 or 5 times a power of ten: the least that is not below a number.
+function round(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].find(one => one * power >= value * (1 - 1e-9)) * power;
+}
+// Round numbers around two others: multiples of one step, or over more than a decade 1, 2 and 5 times powers of ten.
+function ticks(low, high, log) {
+  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - 1, high + 1];
+  if (log && high / low >= 10) {
+    const least = Math.floor(Math.log10(low)), most = Math.ceil(Math.log10(high)), apart = Math.ceil((most - least) / 6);
+    const factors = high / low <= 100 ? [1, 2, 5] : [1], all = [];
+    for (let power = least; power <= most; power += apart) all.push(...factors.map(one => Number(`${one}e${power}`)));
+    return all.filter((one, k) => (all[k + 1] ?? Infinity) > low && (all[k - 1] ?? -Infinity) < high);
+  }
+  const step = round((high - low) / 5), first = Math.floor(low / step + 1e-9), count = Math.ceil(high / step - 1e-9) - first;
+  const all = Array.from({ length: count + 1 }, (_, k) => +((first + k) * step).toPrecision(12));
+  return log ? all.filter(one => one > 0) : all;
+}
 function scale(values, from, to, log) {
-  const f = log ? Math.log : x => x, all = values.map(f), low = Math.min(...all), high = Math.max(...all);
-  const range = high - low || 1, inverse = log ? Math.exp : x => x;
-  return { place: v => from + (f(v) - low) / range * (to - from), ticks: [0, .25, .5, .75, 1].map(s => inverse(low + s * range)) };
+  const f = log ? Math.log : x => x, least = Math.min(...values), most = Math.max(...values), all = ticks(least, most, log);
+  const low = f(Math.min(all[0], least)), high = f(Math.max(all.at(-1), most));
+  return { place: v => from + (f(v) - low) / (high - low) * (to - from), ticks: all };
 }
 function plot(key, label, log) {
   const area = svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': `latency and ${label}` }, at('plots'));
@@ -31,11 +49,11 @@ function plot(key, label, log) {
   const y = scale(points.map(p => p[key]), HEIGHT - BOTTOM, 15, log);
   for (const tick of x.ticks) {
     svg('line', { x1: x.place(tick), x2: x.place(tick), y1: 15, y2: HEIGHT - BOTTOM }, area);
-    svg('text', { x: x.place(tick), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, area, tick.toPrecision(3));
+    svg('text', { x: x.place(tick), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle', class: 'tick' }, area, tick.toLocaleString('en', { maximumFractionDigits: 12 }));
   }
   for (const tick of y.ticks) {
     svg('line', { x1: LEFT, x2: WIDTH - 15, y1: y.place(tick), y2: y.place(tick) }, area);
-    svg('text', { x: LEFT - 5, y: y.place(tick) + 4, 'text-anchor': 'end' }, area, shown(+tick.toPrecision(3)));
+    svg('text', { x: LEFT - 5, y: y.place(tick) + 4, 'text-anchor': 'end', class: 'tick' }, area, tick.toLocaleString('en', { maximumFractionDigits: 12 }));
   }
   svg('text', { x: (LEFT + WIDTH) / 2, y: HEIGHT - 5, 'text-anchor': 'middle' }, area, 'latency in ms');
   svg('text', { x: 14, y: HEIGHT / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${HEIGHT / 2})` }, area, label);
@@ -57,7 +75,7 @@ function table() {
   for (const [key, label] of COLUMNS) make('button', label, make('th', undefined, at('heads'))).onclick = () => order(key);
   for (const point of points) {
     const row = make('tr', undefined, body);
-    for (const [key] of COLUMNS) make('td', shown(point[key]), row);
+    for (const [key, label] of COLUMNS) make('td', shown(point[key]), row).dataset.label = label;
     row.onclick = () => select(point);
     rows.set(point.name, row);
   }

@@ -34,13 +34,21 @@ def page(title: str, search: Search, verified: Mapping[str, Verified]) -> str:
         "error_label": "minus the bits of noise budget" if search.exact else "log2 of the error",
     }
     reasons = "".join(f"<li>{n:,}: {html.escape(why)}</li>" for why, n in search.infeasible.most_common(_REASONS))
+    told = (
+        search.board.clock,
+        trust(search.board.family),
+        energy.trust(),
+    )
+    trusted = "".join(f"<li>{html.escape(line)}</li>" for line in told)
     head = html.escape(f"{title} on {search.board.name}")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>ringsmith explore: {head}</title><style>{_asset("page.css")}</style></head><body>
 <h1>{head}</h1>
 <p>{search.total:,} points: {sum(search.infeasible.values()):,} infeasible, {search.pruned:,} superfluous by their
-bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(trust())}; {html.escape(energy.trust())}.</p>
+bound, {len(done):,} evaluated, {len(front):,} on the front.</p>
+<p>{_alone(search)}</p>
+<ul>{trusted}</ul>
 <div class="plots" id="plots"></div><div id="box"></div>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <label>at most <input id="slowest" type="number" min="0" step="any"> ms</label>
@@ -53,6 +61,14 @@ bound, {len(done):,} evaluated, {len(front):,} on the front; {html.escape(trust(
 """
 
 
+def _alone(search: Search) -> str:
+    """Say which point is the fastest, and which of those that leave nothing to the host."""
+    first = html.escape(f"The fastest: {search.front[0].name}")
+    if not search.on_device:
+        return f"{first}. Every design leaves something to the host."
+    return f"{first}; of those that leave nothing to the host: {html.escape(search.on_device[0].name)}."
+
+
 def _asset(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
@@ -61,7 +77,8 @@ def _entry(search: Search, point: Point, is_front: bool, verified: Verified | No
     """Return what the page's script shows of a point."""
     values = point.to_dict()
     names = (
-        "name", "latency_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations", "energy_uj",
+        "name", "latency_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations",
+        "energy_uj",
     )  # fmt: skip
     entry = {name: values[name] for name in names} | dict(point.resources)
     entry |= {"status": "front" if is_front else "done", "share_percent": 100 * point.share}
@@ -94,7 +111,8 @@ def _facts(search: Search, point: Point, verified: Verified | None) -> list[tupl
         ("noise budget, bits", -point.error_bits) if search.exact else ("log2 of the error", point.error_bits),
         ("security, bits", point.security_bits),
         ("bytes on the wire", point.traffic_bytes),
-        ("host operations", point.host_operations),
+        ("operations on the host", point.host_operations),
+        *((f"of them {kind}", count) for kind, count in (point.usage or {})["host_work"].items()),
         ("predicted cycles", point.cycles),
         ("energy in 180 nm cells, not of the board, uJ", point.energy_uj),
         ("of it cells, uJ", point.cells_uj),
@@ -108,7 +126,7 @@ def _facts(search: Search, point: Point, verified: Verified | None) -> list[tupl
 def _taken(search: Search, point: Point) -> list[tuple[str, list[tuple[str, float]], float]]:
     """Return each resource: its parts (LUTs and flip-flops by group of modules), what the board has."""
     preset = search.preset(point)
-    groups = model().by_group(knobs_of(preset.to_dict()))
+    groups = model(search.board.family).by_group(knobs_of(preset.to_dict()))
     rows = []
     for what, amount in point.resources.items():
         available = float(getattr(search.board, what))

@@ -74,7 +74,8 @@ class Point:
     def to_dict(self) -> dict[str, Any]:
         """Return all that is known, ready for JSON."""
         values = asdict(self)
-        return {"name": self.name, **values, "per_second": self.per_second, "energy_uj": self.energy_uj}
+        made = {"per_second": self.per_second, "energy_uj": self.energy_uj}
+        return {"name": self.name, **values, **made}
 
 
 def dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

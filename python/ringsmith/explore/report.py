@@ -38,10 +38,27 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
     )
     lines = [f"{search.board.name}: the fastest of the front"]
     lines += [line for point in front[:_BEST] for line in _lines(point, exact=search.exact)]
+    lines += _on_device(search)
     reasons = [f"  {count:>9,} {why}" for why, count in search.infeasible.most_common(_REASONS)]
-    figures = [trust(), energy.trust(), *(one.line() for one in ran)]
+    figures = [
+        search.board.clock,
+        trust(search.board.family),
+        energy.trust(),
+        *(one.line() for one in ran),
+    ]
     short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
     return Group(*map(Text, [*lines, "", counted]), *short, *map(Text, figures))
+
+
+def _on_device(search: Search) -> list[str]:
+    """Return the fastest point that leaves nothing to the host, by name if it was shown; or that there is none."""
+    alone = search.on_device
+    if not alone:
+        return ["every design leaves something to the host"]
+    told = "the fastest that leaves nothing to the host"
+    if alone[0] in search.front[:_BEST]:
+        return [f"{told} is {alone[0].name}"]
+    return [told, *_lines(alone[0], exact=search.exact)]
 
 
 def _lines(point: Point, *, exact: bool) -> list[str]:
@@ -52,11 +69,17 @@ def _lines(point: Point, *, exact: bool) -> list[str]:
         f"{point.latency_ms:>10,.3f} ms  {point.name}" + batch,
         f"{'':15}LUT {taken['lut']:,.0f}, DSP {taken['dsp']:,.0f}, RAMB36 {taken['bram36']:g}: "
         f"{100 * point.share:.0f} % of the board",
-        f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, "
-        f"{point.host_operations} host operations",
+        f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, {_host(point)}",
         f"{'':15}{point.energy_uj:,.4g} uJ a run in 180 nm cells: cells {point.cells_uj:,.4g}, memories "
         f"{point.memories_uj:,.4g}",
     ]
+
+
+def _host(point: Point) -> str:
+    """Say what the host does."""
+    if not point.host_operations:
+        return "nothing on the host"
+    return f"{point.host_operations:,} operations on the host, without their time"
 
 
 def nothing_fits(search: Search) -> InputError:
@@ -76,8 +99,11 @@ def rows(search: Search) -> Iterator[dict[str, Any]]:
     names = {point.name for point in front}
     rest = sorted((point for point in search.points if point.name not in names), key=lambda point: point.name)
     for point in (*front, *rest):
-        values = point.to_dict() | dict(point.resources)
-        yield values | {"status": "front" if point.name in names else point.status}
+        yield _row(point, "front" if point.name in names else point.status)
+
+
+def _row(point: Point, status: str) -> dict[str, Any]:
+    return point.to_dict() | dict(point.resources) | {"status": status}
 
 
 def write_csv(path: Path, search: Search) -> None:
@@ -97,9 +123,11 @@ def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
         "superfluous": search.pruned,
         "infeasible": dict(search.infeasible.most_common()),
         "refused": {one.name: one.reason for one in search.refused},
-        "resources": trust(),
+        "clock": search.board.clock,
+        "resources": trust(search.board.family),
         "energy": energy.trust(),
         "verified": [one.to_dict() for one in ran],
-        "fastest": {**next(rows(search)), **next(rows(search))["resources"]} if search.front else None,
+        "fastest": next(rows(search)) if search.front else None,
+        "fastest_on_device": _row(search.on_device[0], "front") if search.on_device else None,
         "front": [row for row in rows(search) if row["status"] == "front"],
     }

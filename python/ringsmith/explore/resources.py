@@ -5,7 +5,7 @@ A butterfly has a DSP block for each tile of its products, a slot two banks of n
 table one memory of n/P words, in UltraRAM where it is deep and the device has some; several cores take as much as one
 each, the data port that they share counted for every one. LUTs and flip-flops are sums over
 groups of modules, each linear in what its modules multiply; the coefficients are a least-squares fit to the training
-points (spec/resources.json).
+points of the board's family (spec/resources.json). The unit for base conversion is fitted to syntheses of it alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith import shipped
-from ringsmith.explore.blocks import adders_and_registers, dsp_blocks, memory_blocks
+from ringsmith.explore.blocks import adders_and_registers, conversion_dsp, dsp_blocks, memory_blocks
 from ringsmith.explore.parameters import Candidate
 from ringsmith.explore.space import Hardware, common_preset, word_bits
 from ringsmith.hw import sources
@@ -31,6 +31,8 @@ from ringsmith.hw.synth.cells import Resources
 from ringsmith.presets import Preset
 
 Floats = NDArray[np.float64]
+#: A training point: knobs, cells by group and in all.
+Point = Mapping[str, Any]
 #: Knobs of one build or of many.
 Knobs = Mapping[str, Floats]
 #: Modules by group, by the beginning of their names, the longest that fits; the others are the shell.
@@ -43,11 +45,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "URAM"}
 FITTED = ("lut", "ff")
-#: Synthesis family of the training points; on another the fit is wrong by up to a half.
-FITTED_FAMILY = "xcup"
+#: The group that is fitted to syntheses of one unit alone, and that unit's top module.
+CONVERSION, UNIT = "conversion", "rs_rns"
 KNOBS = (
     "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moves", "wide_port",
-    "cores",
+    "cores", "rns_rate",
 )  # fmt: skip
 
 
@@ -65,14 +67,19 @@ def _slots(k: Knobs) -> Floats:
     return k["dual_port_slots"] + k["single_port_slots"]
 
 
+def _third(k: Knobs) -> Floats:
+    """Whether there is a unit for moves or for base conversion, beside compute and memory."""
+    return np.sign(k["moves"] + k["rns_rate"])
+
+
 def _selects(k: Knobs) -> list[Floats]:
-    ports = 7 + 2 * np.sign(k["moves"])  # reads of the slots in a lane: the unit for moves has two more
+    ports = 7 + 2 * _third(k)  # reads of the slots in a lane: the unit for moves and conversions has two more
     return [_bits(k) * ports, _bits(k) * ports * _slots(k)]
 
 
 def _lanes(k: Knobs) -> list[Floats]:
-    # A slot has a choice of its banks; with the unit for moves also one for each bank of who writes.
-    return [_bits(k), _bits(k) * _slots(k) * (1 + 2 * np.sign(k["moves"]))]
+    # A slot has a choice of its banks; with a third unit also one for each bank of who writes.
+    return [_bits(k), _bits(k) * _slots(k) * (1 + 2 * _third(k))]
 
 
 def _moves(k: Knobs) -> list[Floats]:
@@ -88,9 +95,17 @@ def _shell(k: Knobs) -> list[Floats]:
     return [words**0, words, _slots(k), port]
 
 
+def _conversion(k: Knobs) -> list[Floats]:
+    # A lane has a product of words for each coefficient at a time, and reduces their sums.
+    there = np.sign(k["rns_rate"])
+    products = k["lanes"] * k["word_bits"] ** 2
+    return [there, there * products, k["rns_rate"] * products]
+
+
 #: What the modules of each group multiply.
 FEATURES: Mapping[str, Callable[[Knobs], list[Floats]]] = {
     "butterflies": _butterflies, "selects": _selects, "lanes": _lanes, "moves": _moves, "shell": _shell,
+    CONVERSION: _conversion,
 }  # fmt: skip
 
 
@@ -107,8 +122,10 @@ class Model:
 
     def by_group(self, knobs: Knobs) -> dict[str, dict[str, Floats]]:
         """Return LUTs and flip-flops of each group of modules, not rounded."""
-        features = {group: _features(group, knobs) for group in GROUPS}
-        return {group: {what: self.coefficients[group, what] @ features[group] for what in FITTED} for group in GROUPS}
+        return {
+            group: {what: self.coefficients[group, what] @ _features(group, knobs) for what in FITTED}
+            for group in FEATURES
+        }
 
 
 def _features(group: str, knobs: Knobs) -> Floats:
@@ -117,8 +134,9 @@ def _features(group: str, knobs: Knobs) -> Floats:
 
 
 def knobs_of(values: Mapping[str, Any], names: Sequence[str] = KNOBS) -> dict[str, Floats]:
-    """Return the knobs that features are made of; one core if it is not said."""
-    return {name: np.asarray(values.get(name, 1) if name == "cores" else values[name], dtype=float) for name in names}
+    """Return the knobs that features are made of; if it is not said, one core and no unit for base conversion."""
+    unsaid = {"cores": 1, "rns_rate": 0}
+    return {name: np.asarray((unsaid | dict(values))[name], dtype=float) for name in names}
 
 
 def group_of(module: str, groups: Mapping[str, tuple[str, ...]] = GROUPS) -> str:
@@ -127,17 +145,21 @@ def group_of(module: str, groups: Mapping[str, tuple[str, ...]] = GROUPS) -> str
     return max(fitting)[1]
 
 
-def fit(points: list[dict[str, Any]]) -> Model:
-    """Return the least-squares fit to training points, each weighted by what it takes."""
-    coefficients = {}
-    for group in GROUPS:
-        features = np.array([_features(group, knobs_of(point["knobs"])) for point in points], dtype=float)
-        for what in FITTED:
-            taken = np.array([point["groups"][group][what] for point in points], dtype=float)
-            weights = 1.0 / np.array([point["total"][what] for point in points], dtype=float)
-            solved = np.linalg.lstsq(features * weights[:, None], taken * weights, rcond=None)[0]
-            coefficients[group, what] = np.asarray(solved, dtype=np.float64)
+def fit(points: Sequence[Point], units: Sequence[Point]) -> Model:
+    """Return the least-squares fit to builds, and to units for base conversion, each weighted by what it takes."""
+    coefficients = {(group, what): _fitted(group, what, points) for group in GROUPS for what in FITTED}
+    coefficients |= {(CONVERSION, what): _fitted(CONVERSION, what, units) for what in FITTED}
     return Model(coefficients)
+
+
+def _fitted(group: str, what: str, points: Sequence[Point]) -> Floats:
+    """Return the coefficients of a group, the amounts of a resource those that its points say."""
+    rows = [_features(group, knobs_of(point["knobs"])) for point in points]
+    features = np.array(rows, dtype=float).reshape(len(rows), -1)
+    taken = np.array([point["groups"][group][what] for point in points], dtype=float)
+    weights = 1.0 / np.array([point["total"][what] for point in points], dtype=float)
+    solved = np.linalg.lstsq(features * weights[:, None], taken * weights, rcond=None)[0]
+    return np.asarray(solved, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -157,57 +179,85 @@ class HeldOut:
         return f"resources against synthesis, {self.points} points each held out in turn: {', '.join(parts)}"
 
 
-def held_out(points: list[dict[str, Any]]) -> HeldOut:
-    """Fit without each point in turn and return the errors on it."""
+def held_out(points: Sequence[Point], units: Sequence[Point]) -> HeldOut:
+    """Fit without each point in turn, builds and units, and return the errors on it."""
     errors: dict[str, list[float]] = {what: [] for what in FITTED}
-    for number, point in enumerate(points):
-        guess = fit(points[:number] + points[number + 1 :]).fitted(knobs_of(point["knobs"]))
+    every = [*points, *units]
+    for number, point in enumerate(every):
+        others = [other for other in every if other is not point]
+        fitted = fit([one for one in others if one in points], [one for one in others if one in units])
+        groups = GROUPS if number < len(points) else (CONVERSION,)
+        guess = fitted.by_group(knobs_of(point["knobs"]))
         for what in FITTED:
-            errors[what].append(abs(float(guess[what]) / point["total"][what] - 1))
+            found = float(np.rint(sum(guess[group][what] for group in groups)))
+            errors[what].append(abs(found / point["total"][what] - 1))
     mean = {what: float(np.mean(errors[what])) for what in FITTED}
-    return HeldOut(len(points), mean, {what: max(errors[what]) for what in FITTED})
+    return HeldOut(len(every), mean, {what: max(errors[what]) for what in FITTED})
 
 
 @cache
 def training() -> dict[str, Any]:
-    """Return the training points, with the command that made them."""
+    """Return the training points of all families, builds and units for base conversion, with their command."""
     data: dict[str, Any] = json.loads((shipped.spec() / "resources.json").read_text())
     return data
 
 
+def families() -> list[str]:
+    """Return the families that resources are fitted for."""
+    return sorted({point["family"] for point in training()["points"]})
+
+
+def points(family: str) -> list[Point]:
+    """Return the builds that were synthesised for a family."""
+    return [point for point in training()["points"] if point["family"] == family]
+
+
+def units(family: str) -> list[Point]:
+    """Return the units for base conversion that were synthesised for a family."""
+    return [point for point in training()["units"] if point["family"] == family]
+
+
 @cache
-def rtl_hash() -> str:
+def rtl_hash(top: str = "rs_top_axi") -> str:
     """Return the hash of the RTL that training points are synthesised from: names and bytes of its files.
 
-    The units for base conversion and for pointwise instructions, which no build of the space has, do not count.
+    Of a whole build the units for base conversion and for pointwise instructions do not count: no point has one.
     """
     state = hashlib.sha256()
-    for path in sources.closure("rs_top_axi"):
+    for path in sources.closure(top):
         absent = path.stem.startswith(("rs_rns", "rs_pointwise")) and path.stem not in ("rs_rns_pkg", "rs_rns_unit")
-        if not absent:
+        if not absent or top == UNIT:
             state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return state.hexdigest()
 
 
-def trust() -> str:
+def trust(family: str) -> str:
     """Return the error on held-out points, and whether the RTL is still the one that they were synthesised from."""
-    line = held_out(training()["points"]).line()
-    if training()["rtl"] != rtl_hash():
-        line += "; the RTL has changed since they were synthesised, DSP blocks too: ringsmith explore --calibrate"
+    line = _held_out_line(family)
+    old = sum(point["rtl"] != rtl_hash() for point in points(family))
+    old += sum(point["rtl"] != rtl_hash(UNIT) for point in units(family))
+    if old:
+        line += f"; the RTL has changed since {old} of them were synthesised: ringsmith explore --calibrate"
     return line
 
 
 @cache
-def model() -> Model:
-    """Return the fit to all training points."""
-    return fit(training()["points"])
+def _held_out_line(family: str) -> str:
+    return f"{family} {held_out(points(family), units(family)).line()}"
+
+
+@cache
+def model(family: str) -> Model:
+    """Return the fit to all training points of a family."""
+    return fit(points(family), units(family))
 
 
 def resources_of(preset: Preset, board: Board) -> Resources:
     """Return what a preset takes of a board's device."""
-    guess, cores = model().fitted(knobs_of(preset.to_dict())), preset.cores
+    guess, cores = model(board.family).fitted(knobs_of(preset.to_dict())), preset.cores
     bram36, uram = memory_blocks(preset, uram=board.uram > 0)
-    return Resources(int(guess["lut"]), int(guess["ff"]), cores * dsp_blocks(preset), cores * bram36, cores * uram)
+    dsp = dsp_blocks(preset) + conversion_dsp(preset)
+    return Resources(int(guess["lut"]), int(guess["ff"]), cores * dsp, cores * bram36, cores * uram)
 
 
 def share_of(taken: Resources, board: Board) -> float:
@@ -235,13 +285,21 @@ def estimates(candidate: Candidate, hardware: Sequence[Hardware], board: Board) 
     columns = {name: [getattr(one, name, 0) for one in hardware] for name in KNOBS}
     columns |= {"word_bits": [word_bits(candidate, one) for one in hardware]}
     columns |= {"n_max": [candidate.params.n] * len(hardware)}
-    guess = model().fitted(knobs_of(columns))
+    guess = model(board.family).fitted(knobs_of(columns))
     common = common_preset(candidate, board)
     for one, lut, ff in zip(hardware, guess["lut"].tolist(), guess["ff"].tolist(), strict=True):
         shape = (one.butterflies, one.dual_port_slots, one.single_port_slots, one.moduli_slots)
         dsp, bram36, uram = _lane(common, word_bits(candidate, one), shape, board.uram > 0)
-        lanes = one.cores * one.lanes
-        yield one, Resources(int(lut), int(ff), lanes * dsp, lanes * bram36, lanes * uram)
+        lanes, unit = one.cores * one.lanes, 0
+        if one.rns_rate:
+            unit = one.cores * _unit(common, word_bits(candidate, one), one.lanes, one.rns_rate)
+        yield one, Resources(int(lut), int(ff), lanes * dsp + unit, lanes * bram36, lanes * uram)
+
+
+@cache
+def _unit(common: Preset, bits: int, lanes: int, rate: int) -> int:
+    """Return the DSP blocks of a core's unit for base conversion."""
+    return conversion_dsp(replace(common, lanes=lanes, word_bits=bits, rns_rate=rate))
 
 
 @cache

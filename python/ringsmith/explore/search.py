@@ -33,13 +33,17 @@ _ROUND = 64
 LARGEST_BATCH = 4096
 #: Homomorphic operations that a design has to do itself.
 _DEVICE_WORK = ("tensor", "key-switch", "polymul", "rescale")
+#: Instructions of the unit for base conversion.
+_CONVERTING = {"lift", "scale"}
 #: The build of a family that its bound comes from: one butterfly, memory for everything.
 _ROOMY = {"butterflies": 1, "dual_port_slots": 16, "single_port_slots": 0, "wide_port": True}
 
 #: Told how many points are decided, of how many, and how many of them were evaluated.
 Progress = Callable[[int, int, int], None]
-#: Programs that take the same least cycles: parameters, lanes, moves.
-Family = tuple[str, int, int, bool]
+#: What the engine predicts of a program on a build.
+Usage = Mapping[str, Any]
+#: Programs that take the same least cycles: parameters, lanes, moves, several sets of moduli, a unit that converts.
+Family = tuple[str, int, int, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,11 @@ class Search:
     def front(self) -> list[Point]:
         """The Pareto front by rising latency."""
         return pareto([point for point in self.points if point.status == "done"])
+
+    @property
+    def on_device(self) -> list[Point]:
+        """The points of the front that leave nothing to the host."""
+        return [point for point in self.front if not point.host_operations]
 
     @property
     def exact(self) -> bool:
@@ -120,9 +129,11 @@ class _Run:
     def fitting(self, values: Values) -> Iterator[Point]:
         """Yield the points whose build exists, has work for all its cores and fits the board."""
         search, board = self._search, self._search.board
-        for (name, lanes, moves, several), bound in self._bounds(values).items():
-            moduli = tuple(count for count in values["moduli_slots"] if (count > 1) == several)
-            shape = {**values, "lanes": (lanes,), "moves": (moves,), "moduli_slots": moduli}
+        for family, bound in self._bounds(values).items():
+            name, shape = family[0], _shape(values, family)
+            if bound is None:
+                search.pruned += size(shape)
+                continue
             if isinstance(bound, str):
                 search.infeasible[bound] += size(shape)
                 continue
@@ -146,7 +157,8 @@ class _Run:
         """Return a point with what it cannot be better than: all butterflies of all cores at work all the time."""
         at_once = point.hardware.cores * point.hardware.butterflies
         return replace(
-            point, bound_ms=self._ms(bound.cycles / at_once), batch_bound_ms=self._ms(bound.batch_cycles / at_once),
+            point, bound_ms=self._ms(bound.cycles / at_once),
+            batch_bound_ms=self._ms(bound.batch_cycles / at_once),
             runs=self._runs, host_operations=bound.host_operations,
         )  # fmt: skip
 
@@ -174,38 +186,43 @@ class _Run:
                 return taken, left[number + 1 :]
         return taken, []
 
-    def _bounds(self, values: Values) -> dict[Family, Bound | str]:
-        """Return the bound of each family, or why no build of it does."""
+    def _bounds(self, values: Values) -> dict[Family, Bound | str | None]:
+        """Return the bound of each family, or why no build of it does; None if its unit for conversions has no work."""
         # With several sets of moduli there are fewer transforms than with one (crates/backend/src/lower/apart.rs).
         several_or_one = {count > 1 for count in values["moduli_slots"]}
-        families = sorted(itertools.product(self._search.candidates, values["lanes"], values["moves"], several_or_one))
-        found: dict[Family, Bound | str] = {}
+        converts = {rate > 0 for rate in values["rns_rate"]}
+        kinds = (values["lanes"], values["moves"], several_or_one, converts)
+        families = sorted(itertools.product(self._search.candidates, *kinds))
+        found: dict[Family, Bound | str | None] = {}
         tasks: dict[Family, list[Task]] = {}
         for family in families:
-            params, lanes, moves, several = family
-            moduli = 2 if several else 1
-            roomy = Hardware(lanes=lanes, moves=moves, moduli_slots=moduli, **_ROOMY)  # type: ignore[arg-type]
-            candidate, board = self._search.candidates[params], self._search.board
             try:
-                one, all_cores = (
-                    preset_of(candidate, replace(roomy, cores=cores), board) for cores in (1, max(values["cores"]))
-                )
+                tasks[family] = self._tasks(family, values)
             except ParameterError as error:
                 found[family] = f"no such build ({error})"
-                continue
-            tasks[family] = [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
         results = iter(self._predicted([task for group in tasks.values() for task in group]))
         for family in tasks:
             run, batch, spread = (next(results) for _ in range(3))
             if isinstance(run, str) or isinstance(batch, str) or isinstance(spread, str):
                 found[family] = next(str(one) for one in (run, batch, spread) if isinstance(one, str))
             else:
-                executed = {kind: one for kind, one in run["executed"].items() if kind in COMPUTE}
-                bound = Bound(run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"], executed)
-                found[family] = _stays(run) or bound
+                idle = family[-1] and 0 in values["rns_rate"] and not _CONVERTING & batch["executed"].keys()
+                found[family] = None if idle else _stays(run) or _bound(run, batch, spread)
         return found
 
+    def _tasks(self, family: Family, values: Values) -> list[Task]:
+        """Return what a family's bound comes from: its roomy build with a run, a batch, and a batch on all cores."""
+        params, lanes, moves, several, converts = family
+        made = {"moduli_slots": 2 if several else 1, "rns_rate": max(values["rns_rate"]) if converts else 0}
+        roomy = Hardware(lanes=lanes, moves=moves, **made, **_ROOMY)  # type: ignore[arg-type]
+        candidate, board = self._search.candidates[params], self._search.board
+        one, all_cores = (
+            preset_of(candidate, replace(roomy, cores=cores), board) for cores in (1, max(values["cores"]))
+        )
+        return [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
+
     def evaluated(self, points: Sequence[Point]) -> Iterator[Point]:
+        """Yield the points with their results, or with why they have none."""
         presets = [preset_of(self._search.candidates[p.params], p.hardware, self._search.board) for p in points]
         tasks = [(point.params, preset, 1) for point, preset in zip(points, presets, strict=True)]
         batches = [(name, preset, self._runs) for name, preset, _ in tasks]
@@ -224,8 +241,9 @@ class _Run:
             energy = energy_of(preset, result)
             assert energy.total >= point.energy_bound_uj, f"{point.name} takes less energy than its bound"
             yield replace(
-                point, latency_ms=latency, batch_ms=batch_ms, host_operations=host, cycles=result["cycles"],
-                usage=result, cells_uj=float(energy.cells), memories_uj=float(energy.memories), status="done",
+                point, latency_ms=latency, batch_ms=batch_ms, host_operations=host,
+                cycles=result["cycles"], usage=result, cells_uj=float(energy.cells), memories_uj=float(energy.memories),
+                status="done",
             )  # fmt: skip
 
     def _predicted(self, tasks: Sequence[Task]) -> list[Result]:
@@ -306,10 +324,31 @@ def impossible(candidate: Candidate, hardware: Hardware, board: Board) -> str | 
     return None
 
 
+def _shape(values: Values, family: Family) -> dict[str, tuple[int, ...]]:
+    """Return the values of a family's builds."""
+    _, lanes, moves, several, converts = family
+    moduli = tuple(count for count in values["moduli_slots"] if (count > 1) == several)
+    rates = tuple(rate for rate in values["rns_rate"] if (rate > 0) == converts)
+    return {**values, "lanes": (lanes,), "moves": (moves,), "moduli_slots": moduli, "rns_rate": rates}
+
+
 def _useful(cores: Sequence[int], parts: int) -> tuple[int, ...]:
     """Return the numbers of cores that have work for all, and the next one."""
     enough = min((count for count in cores if count >= parts), default=parts)
     return tuple(count for count in cores if count <= enough)
+
+
+def _bound(run: Usage, batch: Usage, spread: Usage) -> Bound:
+    """Return the bound of a family from its roomy build: a run, a batch on one core, and on all of them."""
+    executed = {kind: one for kind, one in run["executed"].items() if kind in COMPUTE}
+    return Bound(
+        run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"], executed,
+    )  # fmt: skip
+
+
+def _host(usage: Usage) -> int:
+    """Return how many operations on polynomials that depend on the inputs the host does."""
+    return sum(usage["host_work"].values())
 
 
 def _stays(result: Result) -> str | None:
@@ -318,11 +357,6 @@ def _stays(result: Result) -> str | None:
         return result
     left = [f"{count} {name}" for name, count in sorted(result["on_host"].items()) if name in _DEVICE_WORK]
     return f"{' and '.join(left)} would stay on the host" if left else None
-
-
-def _host(result: Result) -> int:
-    """Return how many operations on polynomials that depend on the inputs the host does."""
-    return 0 if isinstance(result, str) else sum(result["host_work"].values())
 
 
 def _with(front: list[tuple[float, ...]], new: tuple[float, ...]) -> list[tuple[float, ...]]:

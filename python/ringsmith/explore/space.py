@@ -2,8 +2,8 @@
 """The space of hardware: the knobs of a build that a search varies, and the preset of each of their values.
 
 What is not varied follows: slots of n words, Montgomery reduction (every prime of a set is 1 mod 2n; Barrett's takes
-more DSP blocks and more cycles), products cut for the board's DSP blocks, no unit for base conversion, the clock of the
-board and the bandwidth of its memory.
+more DSP blocks and more cycles), products cut for the board's DSP blocks, the clock of the board and the bandwidth of
+its memory; a unit for base conversion (Lift and Scale) holds as many conversions as that of `heaws`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ from ringsmith.presets import Preset, load_preset
 BASE = "coxhe-zcu102-p8"
 #: Synthesis families whose DSP blocks the multiplier is cut for.
 MULTIPLIERS = {"xcup": "dsp26x17", "xc7": "dsp26x17", "ecp5": "dsp18x18"}
+#: Base conversions that a unit holds, and entries of their constants: those of `heaws`.
+CONVERSIONS = {"rns_conversions": 16, "rns_entries": 64}
 #: What the device takes of a program.
 OPERATIONS = ("polymul", "tensor", "key-switch")
 
 
 @dataclass(frozen=True, order=True)
 class Hardware:
-    """The varied knobs of a build (docs/knobs.md); `word_bits` 0: as many as the longest prime has."""
+    """The varied knobs of a build (docs/knobs.md); `word_bits` 0: as many as the longest prime needs."""
 
     lanes: int
     butterflies: int
@@ -41,12 +43,14 @@ class Hardware:
     wide_port: bool
     cores: int = 1
     word_bits: int = 0
+    rns_rate: int = 0
 
     @property
     def name(self) -> str:
         """The knobs in short."""
         further = f"c{self.cores}" if self.cores != 1 else ""
         further += f"w{self.word_bits}" if self.word_bits else ""
+        further += f"r{self.rns_rate}" if self.rns_rate else ""
         return (
             f"l{self.lanes}b{self.butterflies}s{self.dual_port_slots}x{self.single_port_slots}m{self.moduli_slots}"
             f"v{self.moves}{'w' if self.wide_port else 'n'}{further}"
@@ -58,17 +62,17 @@ class Hardware:
         match = _NAME.fullmatch(name)
         if match is None:
             raise InputError(f"{name!r} is no build's name: lanes, butterflies, slots, ... as in l8b4s8x0m1v16w")
-        *numbers, wide, cores, word_bits = match.groups()
-        return cls.of((*map(int, numbers), wide == "w", int(cores or 1), int(word_bits or 0)))
+        *numbers, wide, cores, word_bits, rate = match.groups()
+        return cls.of((*map(int, numbers), wide == "w", int(cores or 1), int(word_bits or 0), int(rate or 0)))
 
     @classmethod
     def of(cls, values: Sequence[int]) -> Self:
         """Return the build with these values, in the order of the fields."""
-        lanes, butterflies, dual, single, moduli, moves, wide, cores, word_bits = values
-        return cls(lanes, butterflies, dual, single, moduli, moves, bool(wide), cores, word_bits)
+        lanes, butterflies, dual, single, moduli, moves, wide, cores, word_bits, rate = values
+        return cls(lanes, butterflies, dual, single, moduli, moves, bool(wide), cores, word_bits, rate)
 
 
-_NAME = re.compile(r"l(\d+)b(\d+)s(\d+)x(\d+)m(\d+)v(\d+)([wn])(?:c(\d+))?(?:w(\d+))?")
+_NAME = re.compile(r"l(\d+)b(\d+)s(\d+)x(\d+)m(\d+)v(\d+)([wn])(?:c(\d+))?(?:w(\d+))?(?:r(\d+))?")
 
 #: The values of each knob; `--vary KNOB=VALUE,VALUE` replaces them.
 Values = Mapping[str, tuple[int, ...]]
@@ -82,6 +86,7 @@ VALUES: Values = {
     "wide_port": (0, 1),
     "cores": (1, 2, 3, 4, 5, 6, 7, 8),
     "word_bits": (0,),
+    "rns_rate": (0, 2, 4),
 }
 
 
@@ -128,6 +133,7 @@ def preset_of(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:
     if bits < candidate.word_bits:
         raise ParameterError(f"word_bits must be at least {candidate.word_bits}, the longest prime's, got {bits}")
     varied = asdict(hardware) | {"wide_port": bool(hardware.wide_port), "word_bits": bits}
+    varied |= CONVERSIONS if hardware.rns_rate else dict.fromkeys(CONVERSIONS, 0)
     preset = replace(preset, **varied)
     for reason in preset.broken():
         raise ParameterError(reason)
@@ -135,8 +141,9 @@ def preset_of(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:
 
 
 def word_bits(candidate: Candidate, hardware: Hardware) -> int:
-    """Return the bits of a build's words."""
-    return hardware.word_bits or candidate.word_bits
+    """Return the bits of a build's words; the auxiliary primes that BFV's products are lifted to are a bit longer."""
+    lifts = hardware.rns_rate > 0 and candidate.params.scheme == "bfv"
+    return hardware.word_bits or candidate.word_bits + int(lifts)
 
 
 @cache

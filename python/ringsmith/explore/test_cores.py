@@ -27,7 +27,7 @@ from ringsmith.runtime.runner import run
 BOARD = load_board("zcu102")
 #: Twelve builds.
 FEW = ["lanes=1,3", "butterflies=4", "dual_port_slots=6,8", "single_port_slots=0", "moduli_slots=4", "moves=16"]
-FEW += ["wide_port=1", "cores=1,2,4"]
+FEW += ["wide_port=1", "cores=1,2,4", "rns_rate=0"]
 
 
 @rs.kernel(

@@ -190,8 +190,8 @@ def test_the_energy_of_a_preset_is_that_of_its_knobs() -> None:
 
 
 def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy, "rtl_hash", lambda: training()["rtl"])
+    monkeypatch.setattr(energy, "rtl_hash", lambda: POINTS[0]["rtl"])
     assert "not the energy of the board" in trust()
     assert "has changed" not in trust()
     monkeypatch.setattr(energy, "rtl_hash", lambda: "another")
-    assert "the RTL has changed" in trust()
+    assert f"the RTL has changed since {len(POINTS)} of them were mapped" in trust()

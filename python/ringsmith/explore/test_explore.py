@@ -21,8 +21,8 @@ from rich.console import Console
 import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore import search as searching
-from ringsmith.explore.blocks import dsp_blocks, memory, memory_blocks
-from ringsmith.explore.calibrate import training_knobs
+from ringsmith.explore.blocks import conversion_dsp, dsp_blocks, memory, memory_blocks
+from ringsmith.explore.calibrate import UNIT_KNOBS, training_knobs, training_preset, unit_knobs
 from ringsmith.explore.conftest import Searched
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
@@ -30,12 +30,12 @@ from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
-from ringsmith.explore.resources import group_of, held_out, rtl_hash, training, trust
+from ringsmith.explore.resources import families, group_of, held_out, points, training, trust, units
 from ringsmith.explore.search import Search, packed, point_named
-from ringsmith.explore.space import BASE, builds, preset_of, values_with
+from ringsmith.explore.space import CONVERSIONS, builds, preset_of, values_with
 from ringsmith.explore.store import Results
 from ringsmith.hw.synth import Design, Family, load_board, synthesise
-from ringsmith.presets import Preset, load_preset
+from ringsmith.presets import Preset
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.runner import run
 
@@ -71,7 +71,7 @@ def test_the_cycles_of_a_random_point_of_the_front_are_those_of_a_run(
 
 
 def test_the_front_is_that_of_every_point(found: list[Any], searched: Searched, tmp_path: Path) -> None:
-    settings = [*SMALL, "cores=1,2"]
+    settings = [*SMALL, "cores=1,2", "rns_rate=0,4"]
     ours = searched(tmp_path / "ours.sqlite", settings)
     every: list[Point] = []
     with Evaluator(packed(found), 1) as evaluator:
@@ -133,11 +133,18 @@ def test_the_result_does_not_depend_on_the_number_of_workers(searched: Searched,
 
 def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
     for point in training()["points"]:
-        word = {"prime_bits": [point["knobs"]["word_bits"]], "modulus_bits_min": 14}
-        preset = load_preset(BASE, point["knobs"] | word)
+        preset = training_preset(point["knobs"], point["family"])
         bram36, uram = memory_blocks(preset, uram=False)
         assert preset.cores * dsp_blocks(preset) == point["total"]["dsp"], point["knobs"]
         assert (preset.cores * bram36, uram) == (point["total"]["bram36"], 0), point["knobs"]
+
+
+def test_dsp_blocks_of_a_unit_for_base_conversion_are_those_of_synthesis() -> None:
+    assert training()["units"]
+    for unit in training()["units"]:
+        preset = training_preset({name: unit["knobs"][name] for name in UNIT_KNOBS} | CONVERSIONS, unit["family"])
+        assert conversion_dsp(preset) == unit["total"]["dsp"], unit["knobs"]
+        assert (unit["total"]["bram36"], unit["total"]["uram"]) == (0, 0)
 
 
 @pytest.mark.hw
@@ -159,28 +166,30 @@ def test_modules_are_in_the_group_of_the_longest_name_that_fits() -> None:
 
 
 def test_the_training_points_are_those_that_calibrate_makes() -> None:
-    made, wanted = [point["knobs"] for point in training()["points"]], list(training_knobs())
-    assert all(knobs in wanted for knobs in made)
-    assert made == wanted or training()["rtl"] != rtl_hash(), "points are missing: ringsmith explore --calibrate"
+    for table, wanted in (("points", list(training_knobs())), ("units", list(unit_knobs()))):
+        made = [(point["family"], point["knobs"]) for point in training()[table]]
+        assert made == wanted, "points are missing: ringsmith explore --calibrate"
 
 
 def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda: training()["rtl"])
-    assert "has changed" not in trust()
-    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda: "another")
-    assert "the RTL has changed since they were synthesised" in trust()
+    hashes = {None: points("xcup")[0]["rtl"], "rs_rns": units("xcup")[0]["rtl"]}
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top=None: hashes[top])
+    assert "has changed" not in trust("xcup")
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top=None: top and hashes[top])
+    assert f"the RTL has changed since {len(points('xcup'))} of them were synthesised" in trust("xcup")
 
 
 def test_held_out_points_are_estimated_within_a_tenth_on_average() -> None:
-    errors = held_out(training()["points"])
-    assert max(errors.mean.values()) < 0.1, errors.line()
+    for family in families():
+        errors = held_out(points(family), units(family))
+        assert max(errors.mean.values()) < 0.1, errors.line()
 
 
 def test_what_does_not_fit_keeps_its_reason(searched: Searched, tmp_path: Path) -> None:
-    search = searched(tmp_path / "r.sqlite", [*SMALL, "lanes=8", "butterflies=16"], board="zynq-7020")
+    search = searched(tmp_path / "r.sqlite", [*SMALL, "lanes=8", "butterflies=16"], board="zcu104")
     assert not search.front
     assert re.search(
-        r"none of [\d,]+ points is feasible on zynq-7020: .*; the nearest miss is n\d+\S+, \w+: \d+",
+        r"none of [\d,]+ points is feasible on zcu104: .*; the nearest miss is n\d+\S+, \w+: \d+",
         str(nothing_fits(search)),
     )
 
@@ -234,7 +243,7 @@ def test_a_set_is_made_again_from_its_name(energy: Kernel, found: list[Any]) -> 
 
 
 def test_the_builds_are_the_product_of_the_values() -> None:
-    assert len(set(builds(values_with([*SMALL, "cores=1"])))) == 64
+    assert len(set(builds(values_with([*SMALL, "cores=1", "rns_rate=0"])))) == 64
 
 
 def test_a_csv_file_has_a_line_for_each_evaluated_point(small: Search, tmp_path: Path) -> None:

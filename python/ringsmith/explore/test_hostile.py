@@ -37,7 +37,7 @@ from ringsmith.explore.store import Results
 from ringsmith.hw.synth import load_board
 found = candidates(energy_of, {"x": (8,)})
 with Evaluator(packed(found), 1) as evaluator:
-    space = values_with(["cores=1", *sys.argv[2:]])
+    space = values_with(["cores=1", "rns_rate=0", *sys.argv[2:]])
     made = explore(found, space, load_board("zcu102"), Results(Path(sys.argv[1])), evaluator)
 print([(point.name, point.cycles) for point in made.front])
 """

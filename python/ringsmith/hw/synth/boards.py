@@ -18,7 +18,7 @@ NUMBERS = ("lut", "ff", "dsp", "bram36", "uram", "clock_mhz", "memory_gb_s")
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """A device: totals for user logic, its synthesis family and the bandwidth of its memory in GB/s."""
+    """A device: totals for user logic, its synthesis family, a clock and its source, its memory's bandwidth in GB/s."""
 
     name: str
     device: str
@@ -29,6 +29,7 @@ class Board:
     bram36: float
     uram: int
     clock_mhz: float
+    clock_source: str
     memory_gb_s: float
     source: str
 
@@ -40,6 +41,11 @@ class Board:
             percent = 100 * amount / available if available else None
             rows.append((name, amount, available, percent))
         return rows
+
+    @property
+    def clock(self) -> str:
+        """The clock and where it comes from."""
+        return f"clock: {self.clock_mhz:g} MHz, {self.clock_source}"
 
     def overflow(self, used: Resources) -> str | None:
         """The resources that a design exceeds, and by how much; None if it fits."""

@@ -110,6 +110,14 @@ _BASE_CONVERSION: dict[str, int | str] = {
     "entries": 32,
     "kept_residues": 1,
 }
+
+
+def unit_for_conversion(values: Mapping[str, int | str]) -> Design:
+    """Return the base-conversion unit with some values in place of its part's."""
+    parameters = _base_conversion({**_BASE_CONVERSION, **values})
+    return Design(name="base-conversion", top="rs_rns", parameters=parameters)
+
+
 PARTS = {
     "base-conversion": Part("rs_rns", _BASE_CONVERSION, _base_conversion),
     "butterfly": Part("rs_butterfly", _ARITHMETIC, _arithmetic),

@@ -348,7 +348,7 @@ def _bound(run: Usage, batch: Usage, spread: Usage) -> Bound:
 
 def _host(usage: Usage) -> int:
     """Return how many operations on polynomials that depend on the inputs the host does."""
-    return sum(usage["host_work"].values())
+    return int(sum(usage["host_work"].values()))
 
 
 def _stays(result: Result) -> str | None:

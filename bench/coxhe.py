@@ -118,7 +118,7 @@ def figures(kernel: Kernel, one: Candidate, row: Published) -> dict[str, Any]:
     taken = Resources(**best.resources)  # type: ignore[arg-type]
     shares = {name: percent for name, _, _, percent in board.utilisation(taken)}
     return {
-        "name": best.name, "latency_ms": best.latency_ms, "error": measured(kernel, one), "bound_bits": one.error_bits,
+        "name": best.name, "latency_ms": best.device_ms, "error": measured(kernel, one), "bound_bits": one.error_bits,
         "security_bits": best.security_bits, "host_operations": best.host_operations, "percent": shares,
     }  # fmt: skip
 
@@ -142,7 +142,7 @@ def space(board: str, packing: str) -> str:
     seconds = time.perf_counter() - began
     raw, valid = len(found) * len(BUTTERFLIES), len(able) * len(BUTTERFLIES)
     best = search.front[0] if search.front else None
-    fastest = f"{best.latency_ms:.3g} ms, {best.name}" if best else "none"
+    fastest = f"{best.device_ms:.3g} ms, {best.name}" if best else "none"
     return (
         f"{kernel.name}, {packing}, on {board}: {raw:,} points, of which {valid:,} have a parameter set; with what "
         f"they leave open {search.total:,}: {sum(search.infeasible.values()):,} infeasible, {search.pruned:,} "

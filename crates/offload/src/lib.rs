@@ -4,6 +4,7 @@
 
 mod conversion;
 mod error;
+mod host_prices;
 mod measure_instruction;
 mod offer;
 mod operation;
@@ -17,6 +18,7 @@ mod usage;
 
 pub use conversion::{Conversions, measure_conversion};
 pub use error::OffloadError;
+pub use host_prices::host_prices;
 pub use measure_instruction::measure_instruction;
 pub use offer::Offer;
 pub use operation::{Form, Operation, OperationProgram, ProgramArgs};
@@ -25,4 +27,4 @@ pub use stream::{
     CoreTime, Ended, MOST_KEPT, Prediction, Progress, Ran, Shift, fits_degree,
     is_reduced_by_a_move, predict,
 };
-pub use usage::{Moved, Usage};
+pub use usage::{HostWork, Moved, Usage};

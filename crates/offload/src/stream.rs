@@ -35,6 +35,7 @@ mod turns;
 
 pub(crate) use common::Common;
 pub use convert::suits as is_reduced_by_a_move;
+pub(crate) use lack::{kind, terms};
 pub use predict::{Prediction, predict};
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};

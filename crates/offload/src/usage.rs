@@ -38,12 +38,24 @@ pub struct Executed {
     pub reads: u64,
 }
 
+/// Operations on polynomials of one kind that the host did for one reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostWork {
+    /// How many.
+    pub count: u64,
+    /// Those of them in homomorphic operations that `Usage::on_host` does not name: the device did the rest.
+    pub beside: u64,
+    /// What they work on: n coefficients of each limb, for a transform times log2 n, for a base conversion times its
+    /// inputs and three more.
+    pub terms: u64,
+}
+
 /// Usage of a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Operations the device did, by name: how often.
     pub offloaded: BTreeMap<&'static str, u64>,
-    /// Operations that stayed on the host.
+    /// Operations that stayed on the host whole.
     pub on_host: BTreeMap<&'static str, u64>,
     /// Operands, keys and tables to the device.
     pub send: Moved,
@@ -75,6 +87,8 @@ pub struct Usage {
     pub conversions: u64,
     /// Operations on polynomials that the host did: transforms, products, sums, conversions, whole steps.
     pub host_operations: u64,
+    /// Those of them that depend on what is given, by kind and reason.
+    pub host_work: BTreeMap<(&'static str, String), HostWork>,
     /// Wall time in the device and its driver, in seconds: simulation, not the device's own time.
     pub device_seconds: f64,
 }
@@ -154,6 +168,12 @@ impl Usage {
         self.conversion_cycles += other.conversion_cycles;
         self.conversions += other.conversions;
         self.host_operations += other.host_operations;
+        for (key, more) in &other.host_work {
+            let own = self.host_work.entry(key.clone()).or_default();
+            own.count += more.count;
+            own.beside += more.beside;
+            own.terms += more.terms;
+        }
         self.device_seconds += other.device_seconds;
     }
 }

@@ -20,7 +20,7 @@ const MOST_RUNS: usize = 1 << 16;
 /// Usage of an idle device of a build (the numbers of a preset's knobs, the operations that it takes, the memory behind
 /// its data port as `Device.model` takes them) after a batch of so many runs of a program, to the cycle, without data
 /// or keys, all cores together. `cycles`: from the first start to the last end of each submission; `cores` that had
-/// work; `least_cycles`: the compute unit's issue cycles; `host_work`: operations on polynomials left to the host.
+/// work; `least_cycles`: the compute unit's issue cycles.
 #[pyfunction]
 #[pyo3(signature = (program, operations, knobs, memory, runs=1))]
 fn predict<'py>(
@@ -47,11 +47,22 @@ fn predict<'py>(
     dict.set_item("cycles", found.cycles)?;
     dict.set_item("cores", found.cores)?;
     dict.set_item("least_cycles", found.least_cycles)?;
-    dict.set_item("host_work", found.host_work)?;
     Ok(dict)
 }
 
-/// Adds this module's function.
+/// Nanoseconds that a thread of this processor takes for a term of each kind of operation on polynomials
+/// (`host_work` of a usage), over rings of degree n modulo two or more primes of at most 62 bits.
+#[pyfunction]
+fn host_prices(
+    py: Python<'_>,
+    n: usize,
+    moduli: Vec<u64>,
+) -> PyResult<std::collections::BTreeMap<&'static str, f64>> {
+    py.work(|| offload::host_prices(n, &moduli))
+}
+
+/// Adds this module's functions.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(predict, m)?)
+    m.add_function(wrap_pyfunction!(predict, m)?)?;
+    m.add_function(wrap_pyfunction!(host_prices, m)?)
 }

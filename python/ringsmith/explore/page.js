@@ -68,7 +68,7 @@ function plot(key, label, log) {
 // The table: sorted by a click on a heading.
 const COLUMNS = [['name', 'point'], ['latency_ms', 'ms'], ['share_percent', '% of board'], ['lut', 'LUT'], ['ff', 'FF'],
   ['dsp', 'DSP'], ['bram36', 'RAMB36'], ['error_bits', 'error'], ['security_bits', 'security'],
-  ['traffic_bytes', 'bytes'], ['host_operations', 'host'],
+  ['traffic_bytes', 'bytes'], ['host_operations', 'host'], ['host_ms', 'of it ms'],
   ['energy_uj', 'uJ, 180 nm'], ['verified_cycles', 'verified']];
 const rows = new Map(), body = at('rows');
 function table() {

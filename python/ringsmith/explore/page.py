@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ringsmith.explore import energy
+from ringsmith.explore import energy, host
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.point import Point
 from ringsmith.explore.resources import FITTED, NAMES, knobs_of, model, trust
@@ -38,6 +38,7 @@ def page(title: str, search: Search, verified: Mapping[str, Verified]) -> str:
         search.board.clock,
         trust(search.board.family),
         energy.trust(),
+        f"host: {host.LABEL}; it is not the board's",
     )
     trusted = "".join(f"<li>{html.escape(line)}</li>" for line in told)
     head = html.escape(f"{title} on {search.board.name}")
@@ -77,7 +78,7 @@ def _entry(search: Search, point: Point, is_front: bool, verified: Verified | No
     """Return what the page's script shows of a point."""
     values = point.to_dict()
     names = (
-        "name", "latency_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations",
+        "name", "latency_ms", "host_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations",
         "energy_uj",
     )  # fmt: skip
     entry = {name: values[name] for name in names} | dict(point.resources)
@@ -106,13 +107,15 @@ def _timeline(point: Point) -> list[tuple[str, int]]:
 def _facts(search: Search, point: Point, verified: Verified | None) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
         ("latency, ms", point.latency_ms),
+        ("of it the device's, ms", point.device_ms),
+        (f"of it the host's ({host.LABEL}), ms", point.host_ms),
         (f"{point.runs} runs, ms", point.batch_ms),
         ("runs a second", point.per_second),
         ("noise budget, bits", -point.error_bits) if search.exact else ("log2 of the error", point.error_bits),
         ("security, bits", point.security_bits),
         ("bytes on the wire", point.traffic_bytes),
         ("operations on the host", point.host_operations),
-        *((f"of them {kind}", count) for kind, count in (point.usage or {})["host_work"].items()),
+        *((f"{one['kind']} on the host: {one['because']}", one["count"]) for one in _work(point)),
         ("predicted cycles", point.cycles),
         ("energy in 180 nm cells, not of the board, uJ", point.energy_uj),
         ("of it cells, uJ", point.cells_uj),
@@ -121,6 +124,11 @@ def _facts(search: Search, point: Point, verified: Verified | None) -> list[tupl
     if verified is not None:
         facts.append((f"cycles on {verified.engine}", verified.measured))
     return facts
+
+
+def _work(point: Point) -> list[dict[str, Any]]:
+    """Return the host's operations by kind and reason."""
+    return [dict(one) for one in (point.usage or {}).get("host_work", [])]
 
 
 def _taken(search: Search, point: Point) -> list[tuple[str, list[tuple[str, float]], float]]:

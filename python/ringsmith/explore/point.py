@@ -14,11 +14,12 @@ from ringsmith.explore.space import Hardware
 class Point:
     """A design and its figures; `reason` says why it does not do, or what makes it superfluous.
 
-    `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's: cycles from the
-    first start to the last end of each submission, at the clock of the preset; `bound_ms` is what it cannot be below.
-    `batch_ms` is the time of a batch of `runs` runs on all cores, `batch_bound_ms` its bound.
-    `host_operations` on polynomials stay on the host, whose time is in no figure. `cells_uj` and `memories_uj` are the
-    energy of a run in 180 nm standard cells (explore/energy.py), `energy_bound_uj` what both together cannot be below.
+    `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's time, cycles from
+    the first start to the last end of each submission at the clock of the preset, and `host_ms`, this processor's for
+    the `host_operations` on polynomials that stay on the host; `bound_ms` is what it cannot be below. `batch_ms` is the
+    time of a batch of `runs` runs on all cores and of the host's part of it, `batch_bound_ms` its bound. `cells_uj` and
+    `memories_uj` are the energy of a run in 180 nm standard cells (explore/energy.py), `energy_bound_uj` what both
+    together cannot be below.
     """
 
     params: str
@@ -31,6 +32,7 @@ class Point:
     host_operations: int = 0
     bound_ms: float = 0.0
     latency_ms: float | None = None
+    host_ms: float = 0.0
     runs: int = 1
     batch_bound_ms: float = 0.0
     batch_ms: float | None = None
@@ -46,6 +48,11 @@ class Point:
     def name(self) -> str:
         """What `--point` takes."""
         return f"{self.params}-{self.hardware.name}"
+
+    @property
+    def device_ms(self) -> float | None:
+        """Latency without the host's part."""
+        return None if self.latency_ms is None else self.latency_ms - self.host_ms
 
     @property
     def per_second(self) -> float | None:
@@ -74,7 +81,7 @@ class Point:
     def to_dict(self) -> dict[str, Any]:
         """Return all that is known, ready for JSON."""
         values = asdict(self)
-        made = {"per_second": self.per_second, "energy_uj": self.energy_uj}
+        made = {"device_ms": self.device_ms, "per_second": self.per_second, "energy_uj": self.energy_uj}
         return {"name": self.name, **values, **made}
 
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ringsmith.errors import InputError
-from ringsmith.explore import energy
+from ringsmith.explore import energy, host
 from ringsmith.explore.point import Point
 from ringsmith.explore.resources import trust
 from ringsmith.explore.search import Search
@@ -20,7 +20,7 @@ from ringsmith.files import replacing
 
 #: Columns of a CSV file.
 COLUMNS = (
-    "name", "status", "latency_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut", "ff", "dsp",
+    "name", "status", "latency_ms", "host_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut", "ff", "dsp",
     "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations", "energy_uj", "cells_uj",
     "memories_uj",
 )  # fmt: skip
@@ -44,6 +44,7 @@ def summary(search: Search, ran: Sequence[Verified] = ()) -> RenderableType:
         search.board.clock,
         trust(search.board.family),
         energy.trust(),
+        f"host: {host.LABEL}; it is not the board's",
         *(one.line() for one in ran),
     ]
     short = (Text(line, no_wrap=True, overflow="ellipsis") for line in reasons)
@@ -76,10 +77,10 @@ def _lines(point: Point, *, exact: bool) -> list[str]:
 
 
 def _host(point: Point) -> str:
-    """Say what the host does."""
+    """Say what the host does and how much of the latency that is."""
     if not point.host_operations:
         return "nothing on the host"
-    return f"{point.host_operations:,} operations on the host, without their time"
+    return f"{point.host_operations:,} operations on the host ({point.host_ms:,.3f} ms of it)"
 
 
 def nothing_fits(search: Search) -> InputError:
@@ -127,6 +128,7 @@ def as_json(search: Search, ran: Sequence[Verified] = ()) -> dict[str, Any]:
         "resources": trust(search.board.family),
         "energy": energy.trust(),
         "verified": [one.to_dict() for one in ran],
+        "host": host.LABEL,
         "fastest": next(rows(search)) if search.front else None,
         "fastest_on_device": _row(search.on_device[0], "front") if search.on_device else None,
         "front": [row for row in rows(search) if row["status"] == "front"],

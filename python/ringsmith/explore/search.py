@@ -3,7 +3,8 @@
 
 A point is infeasible if its parameters do not do, its build does not fit the board, or work that belongs on the device
 would stay on the host. Of the others, one is evaluated unless some evaluated point is nowhere worse than it could be:
-its resources, error and traffic are known beforehand, its latency and its energy have a lower bound. The Pareto front
+its resources, error and traffic are known beforehand, its latency and its energy have a lower bound; latency is the
+device's cycles and, at measured prices, what it leaves to the host. The Pareto front
 is that of the whole space, whatever the order of work.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore.energy import COMPUTE, Energy, Executed, Work, knobs_of, model
 from ringsmith.explore.evaluate import Packed, Predicts, Result, Task
+from ringsmith.explore.host import host_ms, operations
 from ringsmith.explore.parameters import Candidate, Refused
 from ringsmith.explore.point import Point, dominates, pareto
 from ringsmith.explore.resources import estimates, lacking, share_of
@@ -51,13 +53,15 @@ class Bound:
     """What no build of a family is better than.
 
     `cycles` and `batch_cycles`: issue cycles of one core with one butterfly, of a run and of a batch. `host_operations`
-    are left to the host; `parts` of the batch have nothing in common, so that as many cores have work; `executed` are
-    the compute unit's instructions of a run.
+    are left to the host, whose time for them is `host_ms`, `batch_host_ms` for a batch; `parts` of the batch have
+    nothing in common, so that as many cores have work; `executed` are the compute unit's instructions of a run.
     """
 
     cycles: int
     batch_cycles: int
     host_operations: int
+    host_ms: float
+    batch_host_ms: float
     parts: int
     executed: Executed
 
@@ -157,8 +161,8 @@ class _Run:
         """Return a point with what it cannot be better than: all butterflies of all cores at work all the time."""
         at_once = point.hardware.cores * point.hardware.butterflies
         return replace(
-            point, bound_ms=self._ms(bound.cycles / at_once),
-            batch_bound_ms=self._ms(bound.batch_cycles / at_once),
+            point, bound_ms=self._ms(bound.cycles / at_once) + bound.host_ms,
+            batch_bound_ms=self._ms(bound.batch_cycles / at_once) + bound.batch_host_ms,
             runs=self._runs, host_operations=bound.host_operations,
         )  # fmt: skip
 
@@ -207,7 +211,7 @@ class _Run:
                 found[family] = next(str(one) for one in (run, batch, spread) if isinstance(one, str))
             else:
                 idle = family[-1] and 0 in values["rns_rate"] and not _CONVERTING & batch["executed"].keys()
-                found[family] = None if idle else _stays(run) or _bound(run, batch, spread)
+                found[family] = None if idle else _stays(run) or self._bound(family[0], run, batch, spread)
         return found
 
     def _tasks(self, family: Family, values: Values) -> list[Task]:
@@ -221,6 +225,15 @@ class _Run:
         )
         return [(params, one, 1), (params, one, self._runs), (params, all_cores, self._runs)]
 
+    def _bound(self, params: str, run: Usage, batch: Usage, spread: Usage) -> Bound:
+        """Return the bound of a family from its roomy build: a run, a batch on one core, and on all of them."""
+        executed = {kind: one for kind, one in run["executed"].items() if kind in COMPUTE}
+        host = [self._host_ms(params, one) for one in (run, batch, spread)]
+        return Bound(
+            run["least_cycles"], batch["least_cycles"], operations(run["host_work"]), host[0], min(host[1:]),
+            spread["cores"], executed,
+        )  # fmt: skip
+
     def evaluated(self, points: Sequence[Point]) -> Iterator[Point]:
         """Yield the points with their results, or with why they have none."""
         presets = [preset_of(self._search.candidates[p.params], p.hardware, self._search.board) for p in points]
@@ -233,15 +246,16 @@ class _Run:
                 self._search.infeasible[str(why)] += 1
                 yield point.ended("infeasible", str(why))
                 continue
-            latency, batch_ms = self._ms(result["cycles"]), self._ms(batch["cycles"])
-            host = _host(result)
+            host_ms, host = self._host_ms(point.params, result), operations(result["host_work"])
+            latency = self._ms(result["cycles"]) + host_ms
+            batch_ms = self._ms(batch["cycles"]) + self._host_ms(point.params, batch)
             assert latency >= point.bound_ms, f"{point.name} takes less than its bound"
             assert batch_ms >= point.batch_bound_ms, f"a batch on {point.name} takes less than its bound"
             assert host >= point.host_operations, f"{point.name} leaves less to the host than its family"
             energy = energy_of(preset, result)
             assert energy.total >= point.energy_bound_uj, f"{point.name} takes less energy than its bound"
             yield replace(
-                point, latency_ms=latency, batch_ms=batch_ms, host_operations=host,
+                point, latency_ms=latency, host_ms=host_ms, batch_ms=batch_ms, host_operations=host,
                 cycles=result["cycles"], usage=result, cells_uj=float(energy.cells), memories_uj=float(energy.memories),
                 status="done",
             )  # fmt: skip
@@ -260,6 +274,9 @@ class _Run:
             self._results.put(fresh.items())
         known |= fresh
         return [known[key] for key in keys]
+
+    def _host_ms(self, params: str, usage: Usage) -> float:
+        return host_ms(usage["host_work"], self._search.candidates[params].params)
 
     def _ms(self, cycles: float) -> float:
         return cycles / self._search.board.clock_mhz / 1e3
@@ -336,19 +353,6 @@ def _useful(cores: Sequence[int], parts: int) -> tuple[int, ...]:
     """Return the numbers of cores that have work for all, and the next one."""
     enough = min((count for count in cores if count >= parts), default=parts)
     return tuple(count for count in cores if count <= enough)
-
-
-def _bound(run: Usage, batch: Usage, spread: Usage) -> Bound:
-    """Return the bound of a family from its roomy build: a run, a batch on one core, and on all of them."""
-    executed = {kind: one for kind, one in run["executed"].items() if kind in COMPUTE}
-    return Bound(
-        run["least_cycles"], batch["least_cycles"], _host(run), spread["cores"], executed,
-    )  # fmt: skip
-
-
-def _host(usage: Usage) -> int:
-    """Return how many operations on polynomials that depend on the inputs the host does."""
-    return int(sum(usage["host_work"].values()))
 
 
 def _stays(result: Result) -> str | None:

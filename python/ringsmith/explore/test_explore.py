@@ -26,6 +26,7 @@ from ringsmith.explore.calibrate import UNIT_KNOBS, training_knobs, training_pre
 from ringsmith.explore.conftest import Searched
 from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator, Result, predicted
+from ringsmith.explore.host import host_ms, operations
 from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
@@ -82,8 +83,9 @@ def test_the_front_is_that_of_every_point(found: list[Any], searched: Searched, 
             preset = preset_of(ours.candidates[point.params], point.hardware, BOARD)
             usage = predicted(point.params, preset)
             if not isinstance(usage, str) and searching._stays(usage) is None:
-                latency = usage["cycles"] / BOARD.clock_mhz / 1e3
-                host = searching._host(usage)
+                params = ours.candidates[point.params].params
+                latency = usage["cycles"] / BOARD.clock_mhz / 1e3 + host_ms(usage["host_work"], params)
+                host = operations(usage["host_work"])
                 energy = searching.energy_of(preset, usage)
                 assert 0 < point.energy_bound_uj <= energy.total, point.name
                 timed = replace(point, latency_ms=latency, batch_ms=latency, host_operations=host)

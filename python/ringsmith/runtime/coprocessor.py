@@ -7,7 +7,8 @@ encrypts and decrypts there too. The report says what ran where.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,9 @@ class DeviceEngine:
                 "simulation_s": round(usage["device_seconds"], 3),
             },
             "offloaded": usage["offloaded"],
-            "on_host": usage["on_host"],
-            "on_host_because": {name: self._reason(name) for name in usage["on_host"]},
+            "on_host": dict(usage["on_host"]) | _beside(usage["host_work"]),
+            "on_host_because": {name: self._reason(name) for name in usage["on_host"]} | _because(usage["host_work"]),
+            "host_work": [{key: one[key] for key in ("kind", "count", "because")} for one in usage["host_work"]],
             "send": self._moved(usage["send"]),
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
@@ -89,6 +91,23 @@ class DeviceEngine:
 
     def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
         return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}
+
+
+def _beside(work: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return by kind the host's operations on polynomials in operations of which the device did the rest."""
+    counts: Counter[str] = Counter()
+    for one in work:
+        counts[one["kind"]] += one["beside"]
+    return dict(+counts)
+
+
+def _because(work: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Say of each of these kinds how many are the host's for which reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in work:
+        if one["beside"]:
+            reasons.setdefault(one["kind"], []).append(f"{one['beside']}: {one['because']}")
+    return {kind: "; ".join(lines) for kind, lines in reasons.items()}
 
 
 def open_coprocessor(kind: str, preset: str, options: EngineOptions) -> Engine:

@@ -16,6 +16,7 @@ import ringsmith as rs
 from ringsmith import _native
 from ringsmith.errors import DeviceError, InputError, ParameterError
 from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.presets import OPERATIONS
 from ringsmith.runtime.coprocessor import DeviceEngine
 from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.runtime.engine import EngineOptions
@@ -112,8 +113,8 @@ def run_on(kind: str, operations: list[str] | None = None) -> tuple[str, Mapping
     report = rs.run(compiled, seed="7", engine=engine)
     assert report.correct
     facts = dict(report.engine_facts)
-    # The result is brought to fewer primes, by division: the host's work wherever the rest is done.
-    facts["on_host"] = {name: count for name, count in facts["on_host"].items() if name != "rescale"}
+    # The result is brought to fewer primes, by division: the host's work wherever the rest is done, as are sums.
+    facts["on_host"] = {name: count for name, count in facts["on_host"].items() if name in OPERATIONS}
     return report.digest, facts
 
 
@@ -232,3 +233,27 @@ def test_whole_programs_give_the_same_bytes_on_a_device(kernel: Any, preset: str
     if preset == "cofhee":
         assert {"key-switch", "tensor"} <= set(ours["offloaded"])
         assert ours["hidden"]["cycles"] > 0
+
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-8)
+def polynomial(x: Any) -> Any:
+    """Two products, one after another."""
+    return (x * x + x) * x
+
+
+def test_a_run_counts_what_device_only_lists() -> None:
+    """What the host does is in `on_host`, with the counts and reasons of the refusal."""
+    overrides = ("n_max=8192", "word_bits=48", "modulus_bits_min=40", "moves=0")
+    device = open_engine("model:coxhe-zcu102-p8", EngineOptions(overrides))
+    facts = rs.run(polynomial, seed="7", engine=device).json()
+    with pytest.raises(DeviceError, match="the host is to do nothing") as refused:
+        rs.run(polynomial, seed="7", engine=open_engine("model:coxhe-zcu102-p8", EngineOptions(overrides, None, True)))
+    work = facts["host_work"]
+    listed = [f"{one['count']} {one['kind']} ({one['because']})" for one in work if "cross" not in one["because"]]
+    told = str(refused.value).partition("not the device's: ")[2].splitlines()[0]
+    assert all(line in told for line in listed)
+    assert len("; ".join(listed)) == len(told), "nothing else is lacking"
+    kinds = {one["kind"] for one in work}
+    assert kinds <= facts["on_host"].keys() == facts["on_host_because"].keys()
+    for kind in kinds:
+        assert facts["on_host"][kind] <= sum(one["count"] for one in work if one["kind"] == kind)

@@ -75,21 +75,20 @@ impl<'a, W: Word> Judge<'a, W> {
         }
     }
 
-    /// For each operation whether it can be the device's, of those that are needed.
+    /// For each operation that is needed what it lacks to be the device's.
     ///
     /// # Errors
     /// [`OffloadError::Host`] for what the host would have to do, where it is to do nothing.
-    pub fn able(&self, is_needed: &[bool]) -> Result<Vec<bool>, OffloadError> {
-        let needed = |number: &usize| is_needed[*number];
+    pub fn lacks(&self, is_needed: &[bool]) -> Result<Vec<Option<Lack>>, OffloadError> {
+        let lack = |number: usize| is_needed[number].then(|| self.lack(number)).flatten();
+        let lacks: Vec<_> = (0..is_needed.len()).map(lack).collect();
         if self.offer.alone {
-            let lack = |number| Some(number).filter(needed).and_then(|n| self.lack(n));
-            let lacks = listed(self.graph, lack);
-            if !lacks.is_empty() {
-                return Err(OffloadError::Host { lacks });
+            let listed = listed(self.graph, |number| lacks[number]);
+            if !listed.is_empty() {
+                return Err(OffloadError::Host { lacks: listed });
             }
         }
-        let able = |number| needed(&number) && self.lack(number).is_none();
-        Ok((0..is_needed.len()).map(able).collect())
+        Ok(lacks)
     }
 
     /// What an operation lacks to be the device's.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use polynomial::{Graph, Operation};
+use polynomial::{Bundle, Graph, Operation};
 use zq::Word;
 
 /// What the device lacks for an operation.
@@ -66,6 +66,24 @@ pub fn on_data<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = usize> {
         }
     }
     found.into_iter()
+}
+
+/// Products that the reduction of a sum takes as long as, in a base conversion on the host.
+const REDUCTION: usize = 3;
+
+/// What an operation works on; see [`crate::HostWork`].
+pub fn terms<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> u64 {
+    let (n, limbs) = (graph.n() as u64, bundle.moduli.len() as u64);
+    match bundle.operation {
+        Operation::Ntt | Operation::Intt => limbs * n * u64::from(n.ilog2()),
+        Operation::Convert | Operation::Round { .. } => {
+            let sums = bundle
+                .groups()
+                .map(|(from, to)| (from.len() + REDUCTION) * to.len());
+            n * sums.sum::<usize>() as u64
+        }
+        _ => limbs * n,
+    }
 }
 
 /// An operation's kind, in the plural.

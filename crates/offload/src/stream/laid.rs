@@ -8,6 +8,7 @@ use polynomial::{Form, Graph, Limb, Operation, Origin};
 use zq::Word;
 
 use super::allocate::{Plan, allocate};
+use super::lack::{kind, on_data, terms};
 use super::overlap::overlap;
 use super::place::Placement;
 use super::section::{Layout, split};
@@ -15,6 +16,14 @@ use super::tiles::{Maker, TileId, Tiles};
 use super::turns::Turns;
 use crate::ring_split::Half;
 use crate::{Offer, OffloadError, Usage};
+
+/// Why the host does what the device could do.
+const CHEAPER: &str = "fewer polynomials cross so";
+
+/// Whether a report names a task.
+fn is_named(task: &str) -> bool {
+    !matches!(task, "input" | "output" | "sum")
+}
 
 /// A program laid out for a device.
 pub(super) struct Laid<'g, W: Word> {
@@ -115,13 +124,33 @@ impl<'g, W: Word> Laid<'g, W> {
             *there.entry(bundle.task).or_default() |= on_device;
             usage.host_operations += u64::from(!on_device);
         }
+        self.count_host_work(&there, usage);
         for (task, there) in there {
             let name = self.graph.tasks()[task as usize].name;
-            if !matches!(name, "input" | "output" | "sum") {
+            if is_named(name) {
                 usage.count(name, there);
             }
         }
         self.count_operands(info, usage);
+    }
+
+    /// Counts what the host does with inputs and with results of the device; `there`: for each task whether the device
+    /// has a part in it.
+    fn count_host_work(&self, there: &BTreeMap<u32, bool>, usage: &mut Usage) {
+        for number in on_data(self.graph).filter(|number| self.is_on_host(*number)) {
+            let bundle = &self.graph.bundles()[number];
+            let because = match self.placement.lacks[number] {
+                Some(lack) => lack.to_string(),
+                None => CHEAPER.to_owned(),
+            };
+            let key = (kind(&bundle.operation), because);
+            let is_named = is_named(self.graph.tasks()[bundle.task as usize].name);
+            let is_whole = is_named && !there.get(&bundle.task).copied().unwrap_or_default();
+            let own = usage.host_work.entry(key).or_default();
+            own.count += 1;
+            own.beside += u64::from(!is_whole);
+            own.terms += terms(self.graph, bundle);
+        }
     }
 
     /// Counts reads and loads of operands by what they are.

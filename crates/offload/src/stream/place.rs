@@ -9,6 +9,7 @@ use zq::Word;
 
 use super::able::{Judge, is_free, is_heavy};
 use super::convert::{self, is_conversion};
+use super::lack::Lack;
 use super::order::Addends;
 use super::section::Layout;
 use crate::{Offer, OffloadError};
@@ -21,6 +22,8 @@ const ROUNDS: usize = 4;
 pub struct Placement {
     /// Whether it runs on the device.
     pub on_device: Vec<bool>,
+    /// What it lacks to run there, if an output depends on it.
+    pub lacks: Vec<Option<Lack>>,
     /// The stage it runs in; in a stage the host is first.
     pub stages: Vec<u32>,
     /// Whether an output depends on it.
@@ -101,7 +104,10 @@ impl Placement {
         let is_output = is_output(graph);
         let moves = Moves::new(info, (graph, layout), (&users, &is_output));
         let judge = Judge::new((info, offer), (graph, layout), &moves.is_move);
-        let able = judge.able(&is_needed)?;
+        let lacks = judge.lacks(&is_needed)?;
+        let able: Vec<bool> = (is_needed.iter().zip(&lacks))
+            .map(|(is_needed, lack)| *is_needed && lack.is_none())
+            .collect();
         let mut placer = Placer {
             graph,
             reduces: reducing(&users, &moves.is_long),
@@ -121,6 +127,7 @@ impl Placement {
         };
         Ok(Self {
             on_device: placer.on_device,
+            lacks,
             stages,
             is_needed,
             users: placer.users,

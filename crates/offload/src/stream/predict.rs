@@ -2,7 +2,7 @@
 //! What a program would take of a build, from its plan alone: no data, no keys, no device.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use isa::{BuildInfo, Instruction, Op, Shape, State, Unit};
 use model::{Timing, schedule_together};
@@ -11,7 +11,6 @@ use zq::Word;
 
 use super::account::account;
 use super::allocate::TABLES;
-use super::lack::{kind, on_data};
 use super::laid::Laid;
 use super::lay_out::lay_out;
 use super::section::Table;
@@ -33,8 +32,6 @@ pub struct Prediction {
     /// Issue cycles of the compute unit of the core that has most: no order of the instructions and no number of slots
     /// can save them.
     pub least_cycles: u64,
-    /// Operations on polynomials that depend on what is given and that the host does, by kind.
-    pub host_work: BTreeMap<&'static str, u64>,
 }
 
 impl Prediction {
@@ -44,9 +41,6 @@ impl Prediction {
         self.cycles += other.cycles;
         self.cores = self.cores.max(other.cores);
         self.least_cycles += other.least_cycles;
-        for (kind, count) in &other.host_work {
-            *self.host_work.entry(kind).or_default() += count;
-        }
     }
 }
 
@@ -62,10 +56,7 @@ pub fn predict<W: Word>(
 ) -> Result<Prediction, OffloadError> {
     let laid = lay_out(info, offer, parts.iter().map(|part| &**part))?;
     let mut found = timed(info, &laid);
-    for (part, laid) in parts.iter().zip(&laid) {
-        for (kind, count) in host_work(part, |number| laid.is_on_host(number)) {
-            *found.host_work.entry(kind).or_default() += count;
-        }
+    for laid in &laid {
         laid.count(info, &mut found.usage);
     }
     Ok(found)
@@ -183,18 +174,4 @@ impl<'a, 'g, W: Word> Core<'a, 'g, W> {
         }
         true
     }
-}
-
-/// Counts the host's operations on inputs and on results of the device.
-fn host_work<W: Word>(
-    graph: &Graph<W>,
-    is_on_host: impl Fn(usize) -> bool,
-) -> BTreeMap<&'static str, u64> {
-    let mut counts = BTreeMap::new();
-    for number in on_data(graph).filter(|number| is_on_host(*number)) {
-        *counts
-            .entry(kind(&graph.bundles()[number].operation))
-            .or_default() += 1;
-    }
-    counts
 }

@@ -159,6 +159,17 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
     dict.set_item("conversion_cycles", usage.conversion_cycles)?;
     dict.set_item("conversions", usage.conversions)?;
     dict.set_item("host_operations", usage.host_operations)?;
+    let mut work = Vec::with_capacity(usage.host_work.len());
+    for ((kind, because), found) in &usage.host_work {
+        let one = PyDict::new(py);
+        one.set_item("kind", kind)?;
+        one.set_item("because", because)?;
+        one.set_item("count", found.count)?;
+        one.set_item("beside", found.beside)?;
+        one.set_item("terms", found.terms)?;
+        work.push(one);
+    }
+    dict.set_item("host_work", work)?;
     dict.set_item("device_seconds", usage.device_seconds)?;
     Ok(dict)
 }

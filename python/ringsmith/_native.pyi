@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "FAILURE_BITS",
     "MAX_DEGREE",
     "MAX_MEMORY",
     "BfvCiphertext",
@@ -66,6 +67,7 @@ __all__ = [
 ]
 
 __version__: str
+FAILURE_BITS: int
 MAX_DEGREE: int
 MAX_MEMORY: int
 

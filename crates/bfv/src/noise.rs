@@ -124,7 +124,7 @@ impl Estimator {
         self.plain_modulus as f64 / 2.0
     }
 
-    /// The estimates whose bounds fail with probability below 2^-bits; 2^-40 unless asked.
+    /// The estimates whose bounds fail with probability below 2^-bits; 2^-128 unless asked.
     #[must_use]
     pub fn with_failure_bits(self, bits: u32) -> Self {
         Self {

@@ -18,14 +18,11 @@
 use crate::noise::log2_limit;
 use crate::{Ciphertext, Decryptor, Error, Phase, Plaintext};
 use rlwe::Seed;
-use rlwe::noise::log2_add;
+use rlwe::noise::{FAILURE_BITS, log2_add};
 use rlwe::sampling::WideGaussian;
 use std::f64::consts::LN_2;
 use zeroize::Zeroizing;
 use zq::Word;
-
-/// Exponent of the probability that flooding noise makes a published result wrong.
-const FAILURE_BITS: f64 = 128.0;
 
 /// Parameters of noise flooding: noise to hide, statistical security, number of decryptions.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +61,7 @@ impl Publication {
 
 /// log2 of z with P(|e_i| > zσ for some i < n) < 2^-128.
 fn log2_tail(n: usize) -> f64 {
-    (2.0 * ((2.0 * n as f64).ln() + FAILURE_BITS * LN_2)).log2() / 2.0
+    (2.0 * ((2.0 * n as f64).ln() + f64::from(FAILURE_BITS) * LN_2)).log2() / 2.0
 }
 
 impl<W: Word> Decryptor<W> {

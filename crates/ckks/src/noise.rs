@@ -17,7 +17,7 @@ mod own;
 use crate::Error;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
 use crate::scale::SCALE_TOLERANCE;
-use rlwe::noise::{FAILURE_BITS, GiantFacts, Noise, NoiseModel, log2_add};
+use rlwe::noise::{GiantFacts, Noise, NoiseModel, REFUSED_BITS, log2_add};
 use rlwe::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
 
@@ -81,7 +81,7 @@ impl Estimator {
         self.log2_q.len() - 1
     }
 
-    /// The estimator whose bounds fail with probability below 2^-bits; 2^-40 unless asked.
+    /// The estimator whose bounds fail with probability below 2^-bits; 2^-128 unless asked.
     #[must_use]
     pub fn with_failure_bits(self, bits: u32) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl Estimator {
     /// log2 of what rounding stays below for values that have nothing to do with the ring, but for one in 2^40
     /// plaintexts. Contrived or few small values exceed it: only for plaintexts whose own rounding is checked.
     pub fn log2_random_rounding(&self) -> f64 {
-        let tail = (self.n() as f64).ln() + f64::from(FAILURE_BITS) * LN_2;
+        let tail = (self.n() as f64).ln() + f64::from(REFUSED_BITS) * LN_2;
         0.5 * (self.n() as f64 / 12.0 * tail).log2()
     }
 

@@ -15,12 +15,14 @@
 //!
 //! The statement holds when E bounds the error of *every* ciphertext the adversary may submit: take it from
 //! [`crate::noise::Estimator`] with the bounds of the circuit that was really evaluated, never from a measurement. The
-//! estimate holds with probability 1 - 2^-40 for honestly formed ciphertexts; a server that sends arbitrary ones is
+//! estimate holds with probability 1 - 2^-128 for honestly formed ciphertexts; a server that sends arbitrary ones is
 //! outside the model.
 
 use crate::{Ciphertext, Decryptor, Error, Plaintext};
 use rlwe::Seed;
+use rlwe::noise::FAILURE_BITS;
 use rlwe::sampling::{MIN_SIGMA, WideGaussian};
+use std::f64::consts::LN_2;
 use zeroize::Zeroizing;
 
 /// Parameters of noise flooding: error to hide, statistical security, number of decryptions.
@@ -52,9 +54,9 @@ impl Publication {
             * scale
     }
 
-    /// Bound on what the noise adds to a slot, in units of the message: 2^-40 failure over n/2 slots.
+    /// Bound on what the noise adds to a slot, in units of the message: failing with 2^-128 over n/2 slots.
     pub fn added_slot_error(&self, n: usize, scale: f64) -> f64 {
-        let tail = (n as f64 / 2.0).ln() + 40.0 * std::f64::consts::LN_2;
+        let tail = (n as f64 / 2.0).ln() + f64::from(FAILURE_BITS) * LN_2;
         (tail * n as f64).sqrt() * self.sigma(scale) / scale
     }
 }

@@ -9,11 +9,10 @@ use crate::handed::Handed;
 use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy, Strength};
 use crate::shape;
 use crate::step::{Operation, Step};
+use rlwe::noise::FAILURE_BITS;
 
 /// Relative difference up to which two scales are the same (that of the CKKS evaluator).
 const SCALE_TOLERANCE: f64 = ckks::SCALE_TOLERANCE;
-/// Published results exceed their bound with probability below 2^−this.
-const PUBLISHED_FAILURE_BITS: u32 = 128;
 
 /// Limits of an untrusted program; one beyond them is refused before memory or time is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +84,7 @@ impl Program {
     fn check_request(&self) -> Result<(), Error> {
         let g = &self.guarantee;
         // Collected published results must not contain one that exceeds its bound.
-        let least = if g.publish { PUBLISHED_FAILURE_BITS } else { 1 };
+        let least = if g.publish { FAILURE_BITS } else { 1 };
         let known = (least..=1024).contains(&g.failure_bits) && g.bits.is_finite();
         let tolerance = match self.parameters.plain_modulus() {
             Some(_) => g.tolerance == 0.0 && g.bits > 0.0,

@@ -46,6 +46,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fork_generation, m)?)?;
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let limits = rlwe::Limits::default();
+    m.add("FAILURE_BITS", rlwe::noise::FAILURE_BITS)?;
     m.add("MAX_DEGREE", limits.degree)?;
     m.add("MAX_MEMORY", limits.memory)?;
     predict::register(m)?;

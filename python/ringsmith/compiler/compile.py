@@ -270,7 +270,6 @@ def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: st
         encryption,
         kernel.publish,
         assume=noise.Assume.ALL if kernel.worst_case else noise.Assume.NONE,
-        failure_bits=noise.failure_bits_of(publish=kernel.publish),
         guarantee=kernel.guarantee,
     )
 

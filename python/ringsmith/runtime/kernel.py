@@ -170,7 +170,7 @@ def kernel(
     are tried. It does not bind manual kernels.
     `guarantee`: what tolerance (CKKS) and decryption (BFV) are held to: "certain", errors may all depend on each other,
     or "probable", what operations draw is independent, so errors add as deviations do: smaller sets. Either fails with
-    probability below 2^-40.
+    probability below 2^-128.
     """
 
     if misplaced:

@@ -18,7 +18,9 @@ struct Meter<'a, W: Word> {
 impl<W: Word> Meter<'_, W> {
     fn check(&self, operation: &str, ct: &Ciphertext<W>, estimate: Noise) {
         let measured = self.kit.decryptor.noise_bits(ct).unwrap();
-        let bound = Estimator::new(&self.kit.params).log2_bound(estimate);
+        // Measurements come near to bounds that fail now and then; the default's lies above those.
+        let frequent = Estimator::new(&self.kit.params).with_failure_bits(40);
+        let bound = frequent.log2_bound(estimate);
         let what = &self.what;
         assert!(
             measured <= bound,
@@ -396,8 +398,8 @@ fn a_product_with_a_part_more_needs_more_room() {
 fn rarer_failure_takes_a_larger_bound() {
     let kit = Kit::new(params::<u64>(64, &[55; 4], &[56], 257));
     let e = Estimator::new(&kit.params);
-    let rare = e.clone().with_failure_bits(128);
-    let gap = rare.log2_bound(e.fresh_public()) - e.log2_bound(e.fresh_public());
+    let frequent = e.clone().with_failure_bits(40);
+    let gap = e.log2_bound(e.fresh_public()) - frequent.log2_bound(e.fresh_public());
     assert!((0.5..4.0).contains(&gap), "{gap}");
 }
 

@@ -21,8 +21,13 @@ pub use affine::{Affine, Draw, Norms, Place, Term};
 use crate::sampling::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
 
-/// A bound fails with probability below 2^-40 unless [`NoiseModel::with_failure_bits`] says otherwise.
-pub const FAILURE_BITS: u32 = 40;
+/// A bound fails with probability below 2^-128 unless [`NoiseModel::with_failure_bits`] says otherwise: as seldom as a
+/// key of 128 bits is guessed, so that a search for the one ciphertext that exceeds it costs as much as the key.
+pub const FAILURE_BITS: u32 = 128;
+
+/// A plaintext of unstructured values exceeds what is reckoned for ordinary ones with probability below 2^-40. It is
+/// measured before it is used and refused then, never wrong, so that this is no probability of failure.
+pub const REFUSED_BITS: u32 = 40;
 
 /// log2(2^a + 2^b).
 pub fn log2_add(a: f64, b: f64) -> f64 {
@@ -129,7 +134,7 @@ impl Gain {
     pub fn random(n: usize, bound: f64) -> Self {
         let mean = n as f64 * bound * bound / 3.0;
         Self {
-            log2: (mean * ((n as f64).ln() + f64::from(FAILURE_BITS) * LN_2)).log2(),
+            log2: (mean * ((n as f64).ln() + f64::from(REFUSED_BITS) * LN_2)).log2(),
         }
     }
 

@@ -30,14 +30,7 @@ PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
 
 
 #: A bound fails with probability below 2^-FAILURE_BITS unless another figure is asked for.
-FAILURE_BITS = 40
-#: The same for results that are published: who collects them must not find one that exceeds its bound.
-PUBLISHED_FAILURE_BITS = 128
-
-
-def failure_bits_of(*, publish: bool) -> int:
-    """Return the failure probability that a kernel's bounds keep."""
-    return PUBLISHED_FAILURE_BITS if publish else FAILURE_BITS
+FAILURE_BITS = _native.FAILURE_BITS
 
 
 class Assume(IntEnum):

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.compiler.encoding import open_encoding
-from ringsmith.compiler.params.noise import FAILURE_BITS
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import Steps
 from ringsmith.compiler.signature import Signature
@@ -82,7 +81,7 @@ class _Assembly:
         shape, result = self._result()
         return self.builder.finish(
             list(self.circuit.outputs), shape, result, bits=float(noise_bits),
-            failure_bits=FAILURE_BITS,
+            failure_bits=self.signature.failure_bits,
             tolerance=self.signature.tolerance if self._reals else 0.0, publish=self.signature.publish,
             complex=reading.complex, divisor=reading.divisor, guarantee=self.signature.guarantee,
         )  # fmt: skip

@@ -124,7 +124,14 @@ def compile_kernel(
     own = real_shapes(kernel.arguments, shapes)
     arguments = {n: (own[n], a.encrypted, a.low, a.high) for n, a in real_arguments(kernel.arguments).items()}
     signature = Signature(
-        kernel.name, kernel.variant, kernel.scheme, kernel.tolerance, arguments, kernel.publish, kernel.guarantee
+        kernel.name,
+        kernel.variant,
+        kernel.scheme,
+        kernel.tolerance,
+        arguments,
+        kernel.publish,
+        kernel.guarantee,
+        failure_bits=kernel.failure_bits,
     )
     native = assemble(signature, choice.params, choice.circuit, choice.noise_bits, encryption, reading)
     made = kernel.measured
@@ -270,6 +277,7 @@ def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: st
         encryption,
         kernel.publish,
         assume=noise.Assume.ALL if kernel.worst_case else noise.Assume.NONE,
+        failure_bits=kernel.failure_bits,
         guarantee=kernel.guarantee,
     )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument, Encrypted, Plain, parts_of
-from ringsmith.frontend.definition import CERTAIN
+from ringsmith.frontend.definition import CERTAIN, FAILURE_BITS
 from ringsmith.ir.numbers import as_array
 
 Array = NDArray[Any]
@@ -42,6 +42,8 @@ class Signature:
     producers: Mapping[str, Producer] = field(default_factory=dict)
     #: In words where its ranges come from, if from samples.
     measured: str = ""
+    #: The guarantee fails with probability below 2^-failure_bits.
+    failure_bits: int = FAILURE_BITS
 
     @classmethod
     def of(cls, native: _native.Program) -> Signature:
@@ -50,7 +52,7 @@ class Signature:
         promised = native.guarantee
         return cls(
             native.name, native.variant, native.scheme, promised["tolerance"], arguments, promised["publish"],
-            promised["strength"], producers_of(native),
+            promised["strength"], producers_of(native), failure_bits=promised["failure_bits"],
         )  # fmt: skip
 
     def part(self, name: str) -> Argument:

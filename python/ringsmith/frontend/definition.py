@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith import _native
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend.declare import FIXED_PACKINGS, Argument, Encrypted, Output
 from ringsmith.frontend.param_request import ParamRequest
@@ -28,6 +29,10 @@ SCHEMES = ("ckks", "bfv")
 ENCRYPTIONS = ("public", "extended", "secret")
 #: What a guarantee rests on: errors may all depend on each other, or draws are independent (docs/parameters.md).
 CERTAIN, PROBABLE = GUARANTEES = ("certain", "probable")
+#: A guarantee fails with probability below 2^-FAILURE_BITS unless a kernel says otherwise, and at most with that
+#: where its results are published: who collects them must not find one that exceeds its bound.
+FAILURE_BITS = _native.FAILURE_BITS
+_MOST_FAILURE_BITS = 1024
 _MOST_PRECISION = 1000
 _DEFAULT_TOLERANCE = 2.0**-20
 #: Bytes that a program's evaluation keys take at most, unless a kernel says otherwise: the largest blob of a server.
@@ -75,6 +80,7 @@ class KernelDefinition:
     worst_case: bool = False
     keys_limit: int | None = KEYS_LIMIT
     guarantee: str = CERTAIN
+    failure_bits: int = FAILURE_BITS
     measured: Measured | None = None
 
     def __post_init__(self) -> None:
@@ -166,6 +172,10 @@ def check_options(made: KernelDefinition, where: Location | None) -> None:
     limit = made.keys_limit
     if limit is not None and (not is_int(limit) or limit < 0):
         raise KernelError(f"keys_limit={limit!r}: a number of bytes, or None for no limit", where)
+    least, bits = FAILURE_BITS if made.publish else 1, made.failure_bits
+    if not is_int(bits) or not least <= bits <= _MOST_FAILURE_BITS:
+        published = " where results are published" if made.publish else ""
+        raise KernelError(f"failure_bits={bits!r}: a whole number of {least} to {_MOST_FAILURE_BITS}{published}", where)
     t = made.plain_modulus
     if t is not None and (not is_int(t) or t < 2):
         raise KernelError(f"plain_modulus={t!r}: a prime", where)

@@ -18,6 +18,7 @@ from ringsmith.frontend import clear
 from ringsmith.frontend.declare import Argument, Output
 from ringsmith.frontend.definition import (
     CERTAIN,
+    FAILURE_BITS,
     KEYS_LIMIT,
     KernelDefinition,
     check_options,
@@ -154,6 +155,7 @@ def kernel(
     worst_case: bool = False,
     keys_limit: int | None = KEYS_LIMIT,
     guarantee: str = CERTAIN,
+    failure_bits: int = FAILURE_BITS,
     **arguments: Argument,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of the decorated function; `arguments` declares each of its parameters. All are given by name.
@@ -170,7 +172,8 @@ def kernel(
     are tried. It does not bind manual kernels.
     `guarantee`: what tolerance (CKKS) and decryption (BFV) are held to: "certain", errors may all depend on each other,
     or "probable", what operations draw is independent, so errors add as deviations do: smaller sets. Either fails with
-    probability below 2^-128.
+    probability below 2^-failure_bits: 128 is as seldom as a key is guessed; 40, which many libraries promise, takes
+    smaller sets, and is for results that only their owner sees.
     """
 
     if misplaced:
@@ -187,6 +190,7 @@ def kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             tolerance_of(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
             reference, publish, encryption, worst_case, keys_limit, guarantee,
+            failure_bits,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ringsmith import _native
-from ringsmith.compiler.params.noise import FAILURE_BITS
 from ringsmith.errors import InputError, ParameterError
 
 #: Promised while a circuit's own bound is not known yet.
@@ -113,7 +112,7 @@ class PolynomialCircuit:
 
         def finished(bits: float) -> _native.Program:
             return self._builder.finish(
-                [output.number for output in outputs], [count, n], places, bits=bits, failure_bits=FAILURE_BITS,
+                [output.number for output in outputs], [count, n], places, bits=bits, failure_bits=_native.FAILURE_BITS,
                 tolerance=0.0, publish=False,
             )  # fmt: skip
 

@@ -22,15 +22,11 @@ from ringsmith import _native
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
 from ringsmith.errors import KernelError, ParameterError
-from ringsmith.frontend.definition import CERTAIN, PROBABLE
+from ringsmith.frontend.definition import CERTAIN, FAILURE_BITS, PROBABLE
 from ringsmith.ir.circuit import Circuit, Step
 
 #: Statistical security in bits of a published decryption, and how many decryptions share it.
 PUBLISH_BITS, PUBLISH_QUERIES = 30, 1024
-
-
-#: A bound fails with probability below 2^-FAILURE_BITS unless another figure is asked for.
-FAILURE_BITS = _native.FAILURE_BITS
 
 
 class Assume(IntEnum):

@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from rust_modules import Crate
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "python"
@@ -95,42 +96,6 @@ def table(heading: str) -> dict[str, tuple[list[str], list[str]]]:
     return found
 
 
-def paths_of_crate(text: str) -> set[str]:
-    """Return the first names after `crate::` in Rust source, those of lists in braces too."""
-    names = set(re.findall(r"\bcrate::(\w+)", text))
-    for start in re.finditer(r"\bcrate::\{", text):
-        depth, fresh = 1, True
-        for word in re.findall(r"\w+|[{},]", text[start.end() :]):
-            depth += {"{": 1, "}": -1}.get(word, 0)
-            if depth == 0:
-                break
-            if depth == 1 and fresh and word not in "{},":
-                names.add(word)
-            fresh = depth == 1 and word == ","  # `name::{…}` and `name as other` give their first name only
-    return names
-
-
-def crate_graph(sources: Path) -> dict[str, set[str]]:
-    """Return which top-level modules of a crate each one uses, tests left out; re-exports count as their module."""
-
-    def source(path: Path) -> str:
-        return re.split(r"#\[cfg\((?:all\()?test\b[^\n]*\nmod tests \{", re.sub(r"//[^\n]*", "", path.read_text()))[0]
-
-    root = source(sources / "lib.rs")
-    exported = {}
-    for module, names in re.findall(r"\bpub(?:\(crate\))? use (\w+)::([^;]+);", root):
-        exported |= dict.fromkeys(re.findall(r"\w+", names), module)
-    graph: dict[str, set[str]] = {
-        module: set() for module in re.findall(r"^(?:pub(?:\(crate\))? )?mod (\w+);", root, re.M)
-    }
-    for path in sources.rglob("*.rs"):
-        parts = path.relative_to(sources).with_suffix("").parts
-        if parts[0] in graph and not any("test" in part for part in parts):
-            used = {exported.get(name, name) for name in paths_of_crate(source(path))}
-            graph[parts[0]] |= used & graph.keys() - {parts[0]}
-    return graph
-
-
 def circle(graph: Graph) -> list[str]:
     """Return a circle of a graph, empty if there is none."""
     try:
@@ -208,7 +173,7 @@ def test_crates_use_what_the_page_says() -> None:
 
 @pytest.mark.parametrize("crate", CRATES)
 def test_no_module_of_a_crate_uses_itself_by_others(crate: str) -> None:
-    graph = crate_graph(ROOT / "crates" / crate / "src")
+    graph = Crate(ROOT / "crates" / crate / "src").graph()
     assert graph
     assert circle(graph) == []
 
@@ -240,25 +205,64 @@ def test_a_circle_through_a_function_is_found(tmp_path: Path, late: str) -> None
     assert set(circle(module_graph(tmp_path))) == {"ringsmith.a", "ringsmith.b"}
 
 
+#: A crate without a circle: `c` and the modules below `b` use `a`, and the root and `b` show what is below them.
+RUST = {
+    "lib.rs": "mod a;\npub(crate) mod b;\nmod c;\npub use b::{Three, Two};\nmacro_rules! id { ($x:expr) => { $x } }\n",
+    "a.rs": "//! See crate::c.\npub struct One;\n#[cfg(test)]\nmod tests {\n    use crate::c::Four;\n}\n",
+    "a/inner.rs": '/* use crate::c::Four; */ const TEXT: &str = "crate::c::Four";\n',
+    "b/mod.rs": "mod deep;\nmod three;\npub use deep::Two;\npub use three::*;\n",
+    "b/deep.rs": "use crate::a::One;\npub struct Two(One);\n",
+    "b/three.rs": "use super::Two;\npub struct Three(Two);\n",
+    "c.rs": "use crate::a::One;\npub struct Four(One);\nmod inside {\n    use super::Four;\n}\n",
+}
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Crate:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return Crate(folder)
+
+
+def test_modules_of_a_crate_are_followed(tmp_path: Path) -> None:
+    graph = written(tmp_path, RUST).graph()
+    assert graph == {
+        "crate": set(), "a": set(), "a::inner": set(), "b": set(), "b::deep": {"a"}, "b::three": {"b::deep"},
+        "c": {"a"},
+    }  # fmt: skip
+    assert circle(graph) == []
+
+
 @pytest.mark.parametrize(
-    "use",
+    ("file", "use", "found"),
     [
-        "use crate::b::Two;",
-        "use crate::{\n    c::{Four, Two as Other},\n    b::Two,\n};",
-        "type T = crate::b::Two;",
-        "use crate::Two;",
+        ("a.rs", "use crate::c::Four;", {"a", "c"}),
+        ("a.rs", "use crate::{\n    b::{Three as Other},\n    c::Four,\n};", {"a"}),
+        ("a.rs", "type T = crate::c::Four;", {"a", "c"}),
+        ("a.rs", "use super::c::Four;", {"a", "c"}),
+        ("a.rs", "use super::c;\ntype T = c::Four;", {"a", "c"}),
+        ("a.rs", "fn f() { super::c::g() }", {"a", "c"}),
+        ("a.rs", "macro_rules! m { () => { $crate::c::Four } }", {"a", "c"}),
+        ("a.rs", "use crate::Two;", {"a", "b::deep"}),
+        ("a.rs", "use crate::b::*;", {"a"}),
+        ("a.rs", "mod inner;\ntype T = inner::I;", {"a", "a::inner"}),
+        ("a.rs", "mod inner;\npub use inner::I;\ntype T = I;", {"a", "a::inner"}),
+        ("b/deep.rs", "use super::three::Three;", {"b::deep", "b::three"}),
+        ("b/deep.rs", "use super::Three;", {"b::deep", "b::three"}),
+        ("b/deep.rs", "type T = self::super::three::Three;", {"b::deep", "b::three"}),
+        ("b/mod.rs", "pub struct Five(Two);", {"b", "b::deep"}),
+        ("b/three.rs", "pub use super::super::c::Four;", {"b::three", "c"}),
     ],
 )
-def test_a_circle_of_rust_modules_is_found(tmp_path: Path, use: str) -> None:
-    (tmp_path / "lib.rs").write_text("mod a;\npub(crate) mod b;\nmod c;\npub use b::{Three, Two};\n")
-    (tmp_path / "a.rs").write_text("//! See crate::c.\n" + "#[cfg(test)]\nmod tests {\n    use crate::c::Four;\n}\n")
-    (tmp_path / "b.rs").write_text("use crate::a::One;\n")
-    (tmp_path / "c.rs").write_text("use crate::a::One;\n")
-    assert crate_graph(tmp_path) == {"a": set(), "b": {"a"}, "c": {"a"}}
-    assert circle(crate_graph(tmp_path)) == []
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "inner.rs").write_text(use)
-    assert {"a", "b"} <= set(circle(crate_graph(tmp_path)))
+def test_a_circle_of_rust_modules_is_found(tmp_path: Path, file: str, use: str, found: set[str]) -> None:
+    back = {
+        "a/inner.rs": "use super::One;\npub struct I(One);\n",
+        "b/deep.rs": "use super::Five;\n" if "Five" in use else "",
+        "c.rs": "use crate::b::three::Three;\n" if "b::three" in found and "c" in found else "",
+    }
+    files = {name: text + back.get(name, "") for name, text in RUST.items()}
+    files[file] += f"{use}\n"
+    assert found <= set(circle(written(tmp_path, files).graph()))
 
 
 def test_a_use_that_the_page_does_not_name_is_found() -> None:

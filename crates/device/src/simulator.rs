@@ -8,7 +8,8 @@ use std::path::Path;
 
 use libloading::Library;
 
-use crate::{DeviceError, Stop};
+use crate::error::DeviceError;
+use crate::interface::{LinkUse, Stop};
 
 /// Start or end of an instruction, as the simulator records it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,20 +27,6 @@ pub struct RawEvent {
     pub opcode: u8,
     /// Which core.
     pub core: u8,
-}
-
-/// Traffic between host and device; bytes and cycles on a serial link only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct LinkUse {
-    /// Register accesses and frames of data.
-    pub frames: u64,
-    /// Bytes to the device.
-    pub bytes_to_device: u64,
-    /// Bytes from the device.
-    pub bytes_from_device: u64,
-    /// Core cycles it took.
-    pub cycles: u64,
 }
 
 /// How a run ended.

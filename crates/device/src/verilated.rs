@@ -13,8 +13,9 @@ use crate::board::Board;
 use crate::controller::{self, Controller, Round};
 use crate::controller_registers as c;
 use crate::info_block::{bit, field, read_info};
+use crate::interface::LinkUse;
 use crate::registers as r;
-use crate::simulator::{Ending, LinkUse, RawEvent, Simulator};
+use crate::simulator::{Ending, RawEvent, Simulator};
 use crate::tables::Write;
 use crate::{Device, DeviceError, Entry, Injection, Stop, check_room};
 

@@ -5,24 +5,23 @@
 //! A decoder must not panic, and whatever it accepts must encode to the same bytes. A fuzzer cannot guess checksums, so
 //! each input is also tried with length, fingerprint and checksum repaired; it starts from [`seeds`].
 
+mod check;
 mod dice;
 mod program;
 mod seeds;
+mod sets;
 #[cfg(test)]
 mod tests;
 
 pub use seeds::seeds;
 
 use ::program::Message;
-use bfv::{BfvParams, BfvParamsLiteral};
+use bfv::BfvParams;
+use check::check;
 use ckks::CkksParams;
-use rlwe::mutate;
 use rlwe::wire::{Fingerprint, Tag};
-use rlwe::{
-    GaloisKeys, PublicKey, RelinKey, RlweParams, RlweParamsLiteral, SecretKey, SecurityPolicy,
-};
-use std::sync::OnceLock;
-use zq::primes::{Direction, ntt_primes};
+use rlwe::{GaloisKeys, PublicKey, RelinKey, RlweParams, SecretKey, SecurityPolicy};
+use sets::{ckks, params};
 
 /// A decoder under test: panics where it breaks its promises.
 pub type Target = fn(&[u8]);
@@ -56,53 +55,6 @@ pub fn target(name: &str) -> Target {
 /// Another input for the target `program` in place of `data`: a program changed as one, the same for a `number`.
 pub fn mutated_program(data: &[u8], number: u64) -> Vec<u8> {
     program::mutated(data, &mut dice::Dice::new(number))
-}
-
-/// n = 16, two data primes and a special one, t = 97.
-fn params() -> &'static BfvParams<u64> {
-    static PARAMS: OnceLock<BfvParams<u64>> = OnceLock::new();
-    PARAMS.get_or_init(|| {
-        let mut q = ntt_primes::<u64>(20, 32, 3, Direction::Down, &[]).expect("such primes exist");
-        let p = q.split_off(2);
-        let rlwe = RlweParamsLiteral {
-            n: 16,
-            q,
-            p,
-            ..Default::default()
-        };
-        let literal = BfvParamsLiteral {
-            rlwe,
-            plain_modulus: 97,
-            auxiliary: vec![],
-        };
-        BfvParams::new(&literal, SecurityPolicy::insecure()).expect("valid parameters")
-    })
-}
-
-/// The same ring for CKKS, scale 2^15.
-fn ckks() -> &'static CkksParams {
-    static PARAMS: OnceLock<CkksParams> = OnceLock::new();
-    PARAMS.get_or_init(|| {
-        CkksParams::from_rlwe(params().rlwe().clone(), 32768.0).expect("valid parameters")
-    })
-}
-
-/// Tries `data` as it is, and as an object of this tag and set with a right envelope.
-fn check<E>(
-    data: &[u8],
-    tag: Tag,
-    owner: Fingerprint,
-    recode: impl Fn(&[u8]) -> Result<Vec<u8>, E>,
-) {
-    let same = |bytes: &[u8]| {
-        if let Ok(again) = recode(bytes) {
-            assert_eq!(again, bytes, "two byte strings for one object");
-        }
-    };
-    same(data);
-    let mut repaired = rlwe::wire::seal(tag, owner, data);
-    mutate::repair(&mut repaired);
-    same(&repaired);
 }
 
 fn rlwe_params(data: &[u8]) {

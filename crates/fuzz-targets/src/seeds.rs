@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Objects to start from: what each target accepts.
 
-use crate::{ckks, params, program};
+use crate::program;
+use crate::sets::{ckks, params};
 use ::program::{Message, Role, Section};
 use rlwe::wire::{CHECKSUM_LEN, HEADER_LEN};
 use rlwe::{KeyGenerator, PublicKey, SecretKey, Seed};

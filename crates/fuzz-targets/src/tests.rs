@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 use super::*;
 use rlwe::Seed;
+use rlwe::mutate;
 
 /// Bytes of any length up to 512, the same at every run.
 fn inputs(count: u64) -> impl Iterator<Item = Vec<u8>> {

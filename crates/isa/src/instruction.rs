@@ -2,7 +2,7 @@
 //! One instruction: its fields, its 64-bit word.
 
 use crate::error::IsaError;
-use crate::spec::generated::OPCODE;
+use crate::spec::opcodes::OPCODE;
 use crate::spec::{Modifier, Op, STREAM_SLOT, Slot, ZERO_SLOT};
 
 const SLOTS: [Slot; 4] = [Slot::Dst, Slot::SrcA, Slot::SrcB, Slot::SrcC];

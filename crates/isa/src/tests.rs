@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-use crate::spec::generated;
+use crate::spec::opcodes;
 use crate::*;
 
 fn tiny() -> BuildInfo {
@@ -113,16 +113,16 @@ fn damaged_words_decode_to_themselves_or_not_at_all() {
 #[test]
 fn fields_tile_the_word() {
     let fields = [
-        generated::OPCODE,
-        generated::DST,
-        generated::SRC_A,
-        generated::SRC_B,
-        generated::SRC_C,
-        generated::LOG2_N,
-        generated::MOD_IDX,
-        generated::CYCLIC,
-        generated::CONST_IDX,
-        generated::BUF_IDX,
+        opcodes::OPCODE,
+        opcodes::DST,
+        opcodes::SRC_A,
+        opcodes::SRC_B,
+        opcodes::SRC_C,
+        opcodes::LOG2_N,
+        opcodes::MOD_IDX,
+        opcodes::CYCLIC,
+        opcodes::CONST_IDX,
+        opcodes::BUF_IDX,
     ];
     let whole = fields.iter().fold(0u64, |sum, field| {
         assert_eq!(sum & field.put(u64::MAX), 0);

@@ -14,6 +14,7 @@
 
 mod able;
 mod account;
+mod addends;
 mod allocate;
 mod common;
 mod convert;
@@ -28,19 +29,22 @@ mod place;
 mod predict;
 mod run;
 mod section;
+mod tile;
 mod tiles;
 mod timeline;
+mod timing;
 mod together;
 mod turns;
 
 pub(crate) use common::Common;
 pub use convert::suits as is_reduced_by_a_move;
 pub(crate) use lack::{kind, terms};
-pub use predict::{Prediction, predict};
+pub use predict::predict;
 pub(crate) use run::{Buffers, Stream};
 pub use run::{Ended, Progress};
 pub use section::fits_degree;
 pub(crate) use timeline::Timeline;
 pub use timeline::{MOST_KEPT, Ran};
+pub use timing::Prediction;
 pub(crate) use together::run as run_streams;
 pub use together::{CoreTime, Shift};

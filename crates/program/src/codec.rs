@@ -17,14 +17,12 @@ use crate::program::{
 };
 use crate::step::SourceLine;
 use fields::{
-    choice, list, read_map, read_shape, read_text, write_count, write_map, write_shape, write_text,
+    choice, list, read_map, read_shape, read_text, refused, write_count, write_map, write_shape,
+    write_text,
 };
 use rlwe::SecurityPolicy;
-use rlwe::wire::{self, Reader, Tag, WireError, Writer};
+use rlwe::wire::{self, Reader, Tag, Writer};
 use sha2::{Digest, Sha256};
-
-/// Longest name, file name or source line in bytes.
-const MAX_TEXT: u32 = 1024;
 
 impl Program {
     /// The program as an object of the byte format.
@@ -348,13 +346,4 @@ fn read_line(input: &mut Reader<'_>) -> Result<SourceLine, Error> {
         number: input.u32("a line number")?,
         text: read_text(input, "a source line")?,
     })
-}
-
-fn refused(what: &'static str, got: u64, allowed: impl Into<String>) -> Error {
-    WireError::Value {
-        what,
-        got,
-        allowed: allowed.into(),
-    }
-    .into()
 }

@@ -3,7 +3,8 @@
 //! decoders behind the envelope are reached. The coverage-guided counterpart is in `fuzz/`.
 
 use crate::sampling::Seed;
-use crate::wire::{CHECKSUM_LEN, HEADER_LEN, checksum};
+use crate::wire::envelope::checksum;
+use crate::wire::{CHECKSUM_LEN, HEADER_LEN};
 
 /// Replaces length field and checksum by the right ones.
 pub fn repair(bytes: &mut [u8]) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `fork` copies memory, locks included, but only the thread that calls it.
 //!
-//! [`generation`] tells a process from its copies. Locks that [`hold_too`] names are taken while a fork happens, so the
-//! copy finds them free; [`hold`] does the same for a lock elsewhere,
-//! and [`once`] for a table that is made on first use.
+//! [`generation`] tells a process from its copies. Locks that a [`Taken`] names are taken while a fork happens, so the
+//! copy finds them free; [`hold`] does the same for a lock elsewhere, and [`once`] for a table that is made on first
+//! use.
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 
 /// Forks between the first process that asked and this one.
@@ -18,12 +18,13 @@ static GATE: Mutex<()> = Mutex::new(());
 
 /// Takes locks and returns what releases them when dropped.
 type Take = fn() -> Box<dyn Any>;
-static TAKEN_TOO: Mutex<Vec<Take>> = Mutex::new(Vec::new());
+/// In the order in which they are taken.
+static TAKEN: Mutex<Vec<&'static Taken>> = Mutex::new(Vec::new());
 
 /// The locks, from the moment before a fork to the one after it.
 struct Held {
     _gate: MutexGuard<'static, ()>,
-    _list: MutexGuard<'static, Vec<Take>>,
+    _list: MutexGuard<'static, Vec<&'static Taken>>,
     _others: Vec<Box<dyn Any>>,
 }
 
@@ -37,9 +38,9 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 extern "C" fn prepare() {
-    let (gate, list) = (locked(&GATE), locked(&TAKEN_TOO));
+    let (gate, list) = (locked(&GATE), locked(&TAKEN));
     let held = Held {
-        _others: list.iter().map(|take| take()).collect(),
+        _others: list.iter().map(|locks| (locks.take)()).collect(),
         _gate: gate,
         _list: list,
     };
@@ -88,11 +89,37 @@ pub fn hold() -> impl Drop {
     locked(&GATE)
 }
 
-/// Has `take` called before every fork; what it returns is dropped after it, in both processes. It is called with the
-/// gate of [`hold`] closed.
-pub(crate) fn hold_too(take: Take) {
-    watch();
-    locked(&TAKEN_TOO).push(take);
+/// Locks of a module that are taken before every fork and released after it, in both processes, with the gate of
+/// [`hold`] closed meanwhile.
+pub(crate) struct Taken {
+    registered: AtomicBool,
+    order: u8,
+    take: Take,
+}
+
+impl Taken {
+    /// `take` returns the guards. A thread that needs several locks takes those of a lower `order` first.
+    pub(crate) const fn new(order: u8, take: Take) -> Self {
+        Self {
+            registered: AtomicBool::new(false),
+            order,
+            take,
+        }
+    }
+
+    /// Has them taken from now on; to be called before any of the locks is.
+    pub(crate) fn register(&'static self) {
+        if self.registered.load(Ordering::Acquire) {
+            return;
+        }
+        // A child forked now would find it half done.
+        let _whole = hold();
+        if !self.registered.swap(true, Ordering::AcqRel) {
+            let mut taken = locked(&TAKEN);
+            let at = taken.partition_point(|other| other.order <= self.order);
+            taken.insert(at, self);
+        }
+    }
 }
 
 /// The slot's value, made on first use. `make` may run in several threads at once; one result is kept. A child that is

@@ -17,7 +17,8 @@ def generated(root: Path = REPO) -> dict[Path, str]:
     isa = load_isa(root / "spec" / "isa.yaml")
     files = {
         Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
-        Path("crates/isa/src/spec/generated.rs"): isa_rust.render(isa),
+        Path("crates/isa/src/spec/opcodes.rs"): isa_rust.opcodes(isa),
+        Path("crates/isa/src/spec/table.rs"): isa_rust.table(isa),
         Path("docs/isa.md"): isa_doc.render(isa),
     }
     core, ntt8 = (build.load(root / "spec" / "build.yaml", top) for top in ("", "ntt8"))

@@ -9,15 +9,24 @@ from ringsmith.gen.isa import SLOT_FIELDS, Instruction, Isa
 HEADER = """\
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/isa.yaml by `python -m ringsmith.gen`; do not edit.
-//! Opcodes, fields and the table of instructions.
+"""
+OPCODES = f"""\
+{HEADER}//! Opcodes and fields of the instruction word.
 
-use super::{Field, Modifier, Slot, Spec, Unit};
+use super::field::Field;
+"""
+TABLE = f"""\
+{HEADER}//! The table of instructions, and the fields of its operands.
+
+use super::field::Field;
+use super::opcodes::*;
+use super::row::{{Modifier, Slot, Spec, Unit}};
 """
 
 
-def render(isa: Isa) -> str:
-    """Return the text of `crates/isa/src/spec/generated.rs`."""
-    lines = [HEADER, "/// Version of the instruction set; the build's info block carries the same number."]
+def opcodes(isa: Isa) -> str:
+    """Return the text of `crates/isa/src/spec/opcodes.rs`."""
+    lines = [OPCODES, "/// Version of the instruction set; the build's info block carries the same number."]
     lines += [f"pub const ISA_VERSION: u32 = {isa.version};"]
     for name, value, doc in (
         ("ZERO_SLOT: u8", isa.zero_slot, "The slot that reads as zero and is never written."),
@@ -38,8 +47,12 @@ def render(isa: Isa) -> str:
     for field in isa.fields:
         lines += comment(field.doc, "///")
         lines += [f"pub const {field.name.upper()}: Field = Field {{ lsb: {field.lsb}, bits: {field.bits} }};"]
-    lines += ["", *_opcodes(isa), "", *_slots(isa), "", *_modifiers(isa), "", *_table(isa)]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *_opcodes(isa), ""])
+
+
+def table(isa: Isa) -> str:
+    """Return the text of `crates/isa/src/spec/table.rs`."""
+    return "\n".join([TABLE, *_slots(isa), "", *_modifiers(isa), "", *_table(isa), ""])
 
 
 def _camel(name: str) -> str:

@@ -2,8 +2,9 @@
 //! The special primes of both halves of a key switch side by side, in a section of their own, on devices that hold two
 //! sets of moduli and have lanes for all primes once: one transform takes both sums back to coefficients.
 
+use super::lowering::{Lower, Lowering};
 use super::switch::Digits;
-use super::{Lower, Lowering, Part, Source};
+use super::value::{Part, Source};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
 

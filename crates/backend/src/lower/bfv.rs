@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
 
-use super::scheme::{Chain, Lower, Parts, polynomials};
+use super::chain::{Chain, Parts, polynomials};
+use super::lowering::{Lower, Lowering};
 use super::switch::quotient;
-use super::{Lowering, Part, Value};
+use super::value::{Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
 use crate::keys::key;

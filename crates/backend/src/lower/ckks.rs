@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS: everything is values.
 
-use super::scheme::{Chain, Lower, Parts, polynomials};
-use super::{Lowering, Part, Value};
+use super::chain::{Chain, Parts, polynomials};
+use super::lowering::{Lower, Lowering};
+use super::value::{Part, Value};
 use crate::Error;
 use crate::cpu::ckks::Ckks;
 use crate::keys::key;

@@ -5,7 +5,7 @@
 pub mod bfv;
 pub mod ckks;
 
-use super::Engine;
+use super::run::Engine;
 use super::zero::zero_sums;
 use crate::{Error, Observer};
 use ::polynomial::{Form, Graph, Host, Limb, Operation as Op, Words};

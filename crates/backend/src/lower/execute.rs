@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The inputs of the polynomial program: ciphertexts, plaintexts, keys, whole steps.
 
+use super::lowered::{Lowered, Output};
+use super::lowering::Lower;
+use super::value::Source;
 use super::wide::widen;
-use super::{Lower, Lowered, Output, Source};
 use crate::Error;
 use crate::cpu::plaintexts::Plaintexts;
 use crate::cpu::plan::Plan;

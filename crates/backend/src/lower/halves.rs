@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Both halves of a key switch in the lanes of a device.
 
-use super::scheme::Chain;
-use super::{Lower, Shape};
+use super::chain::Chain;
+use super::shape::Shape;
 use crate::Error;
 use ::polynomial::{Form, Graph};
+use zq::Word;
 
 /// How the two halves of a key switch share the lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +23,12 @@ pub(super) enum Halves {
 impl Halves {
     /// For a shape of which moves convert the bases; the special primes stand beside the data primes, so that one
     /// instruction works on all.
-    pub(super) fn of<S: Lower>(
-        graph: &mut Graph<S::Word>,
-        chain: &Chain<S::Word>,
+    /// `form` is that of ciphertexts between steps.
+    pub(super) fn of<W: Word>(
+        graph: &mut Graph<W>,
+        chain: &Chain<W>,
         shape: Shape,
+        form: Form,
     ) -> Result<Self, Error> {
         let Some(p) = &chain.p else {
             return Ok(Self::InTurn);
@@ -36,7 +39,7 @@ impl Halves {
             Self::InTurn
         } else if 2 * all.len() <= shape.lanes {
             Self::Mirrored
-        } else if is_special_together::<S>(shape, special.len()) {
+        } else if is_special_together(shape, special.len(), form) {
             Self::SpecialTogether(graph.repeated(&special.repeat(2)))
         } else {
             Self::DividedTogether
@@ -62,6 +65,6 @@ impl Halves {
 
 /// Whether the special primes of both halves fit a section of their own. Only where ciphertexts are values: else all
 /// limbs of each sum are transformed before the division.
-fn is_special_together<S: Lower>(shape: Shape, special: usize) -> bool {
-    S::FORM == Form::Values && 2 * special <= shape.lanes && shape.tables > 1
+fn is_special_together(shape: Shape, special: usize, form: Form) -> bool {
+    form == Form::Values && 2 * special <= shape.lanes && shape.tables > 1
 }

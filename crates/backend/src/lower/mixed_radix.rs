@@ -2,7 +2,7 @@
 //! Base conversions of key switching, one prime after another: what devices do by moves from lane to lane.
 //! The residues are those of [`rns::BaseConverter::mixed_radix`].
 
-use super::{Lower, Lowering};
+use super::lowering::{Lower, Lowering};
 use ::polynomial::{Limb, Operation as Op};
 use zq::{Modulus, Word};
 

@@ -3,8 +3,9 @@
 //! and divisions by a few primes, whose remainder is moved from lane to lane.
 
 use super::halves::Halves;
+use super::lowering::{Lower, Lowering};
 use super::switch::{Digits, quotient};
-use super::{Lower, Lowering, Part};
+use super::value::Part;
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
 use rns::RnsBasis;

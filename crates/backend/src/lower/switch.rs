@@ -2,7 +2,8 @@
 //! Key switching and divisions in polynomial operations.
 
 use super::halves::Halves;
-use super::{Lower, Lowering, Part, Source, Value};
+use super::lowering::{Lower, Lowering};
+use super::value::{Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Limb, Operation as Op};
 use rns::{CentredLift, RnsBasis};

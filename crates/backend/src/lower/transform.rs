@@ -4,8 +4,9 @@
 //! Terms without a key (the ciphertext's own parts, permuted and multiplied) are summed separately over Q and added
 //! after the division: round((S + P T)/P) is round(S/P) + T.
 
+use super::lowering::{Lower, Lowering};
 use super::switch::{Digits, inverse_element};
-use super::{Lower, Lowering, Part, Source, Value};
+use super::value::{Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Operation as Op};
 use program::step::Plaintext;

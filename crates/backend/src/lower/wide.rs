@@ -3,7 +3,7 @@
 //! divided), a device with wide words works modulo a few of them instead of all primes of the set. The integer is the
 //! same, so are its residues.
 
-use super::{Lower, Lowering};
+use super::lowering::{Lower, Lowering};
 use crate::Error;
 use rns::{BaseConverter, RnsBasis, Scratch};
 use zq::Word;

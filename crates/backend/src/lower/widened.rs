@@ -3,8 +3,9 @@
 //! of several narrow primes by one wide prime where only the integer result matters.
 
 use super::bfv::Multiplies;
-use super::scheme::{Chain, Lower, Parts};
-use super::{Lowering, Part, Value};
+use super::chain::{Chain, Parts};
+use super::lowering::{Lower, Lowering};
+use super::value::{Part, Value};
 use crate::Error;
 use crate::cpu::bfv::Bfv;
 use crate::cpu::scheme::{Facts, Scheme, Spread};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Encryptions of zero under a public key: a client's, and those within a program.
 
-use super::{Lower, Lowering, Part, Source, Value};
+use super::lowering::{Lower, Lowering};
+use super::value::{Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Graph, Limb, Operation as Op};
 use program::step::Step;

@@ -8,7 +8,6 @@ mod plain;
 mod rotate;
 mod transform;
 
-pub use multiply::MultiplyAlgorithm;
 pub use plain::Multiplier;
 
 use crate::Error;
@@ -17,6 +16,16 @@ use crate::params::BfvParams;
 use rlwe::wire::Fingerprint;
 use rlwe::{ParameterSet, Threads};
 use zq::Word;
+
+/// Method of multiplying ciphertexts. Both give valid products of the same plaintext; the residues differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MultiplyAlgorithm {
+    /// Halevi, Polyakov, Shoup, ePrint 2018/117: the textbook's rounding, the reference.
+    Hps,
+    /// HPSPOVERQ, ePrint 2021/204: one conversion and some limbs fewer (the default).
+    #[default]
+    HpsOverQ,
+}
 
 /// Evaluates. Immutable, shared freely between threads; every method returns a new ciphertext.
 #[derive(Clone)]

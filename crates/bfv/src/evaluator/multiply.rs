@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ciphertext multiplication and relinearisation.
 
-use super::Evaluator;
+use super::{Evaluator, MultiplyAlgorithm};
 use crate::Error;
 use crate::ciphertext::{Ciphertext, MAX_PARTS};
 use rlwe::{Polys, RelinKey, tensor};
 use zq::Word;
-
-/// Method of multiplying ciphertexts. Both give valid products of the same plaintext; the residues differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum MultiplyAlgorithm {
-    /// Halevi, Polyakov, Shoup, ePrint 2018/117: the textbook's rounding, the reference.
-    Hps,
-    /// HPSPOVERQ, ePrint 2021/204: one conversion and some limbs fewer (the default).
-    #[default]
-    HpsOverQ,
-}
 
 impl<W: Word> Evaluator<W> {
     /// a·b, of size size(a) + size(b) − 1; see [`Evaluator::relinearize`].

@@ -5,7 +5,7 @@
 //! SSE2 ones. No multiplication is fused with an addition (the language forbids the contraction), so every path gives
 //! the same bits.
 
-use super::fft::{COLUMNS, MIN_BLOCKED, SlotFft, Split};
+use super::tables::{COLUMNS, MIN_BLOCKED, SlotFft, Split};
 
 type Lanes = [f64; COLUMNS];
 

@@ -5,12 +5,13 @@ mod fft;
 mod kernels;
 mod residues;
 mod roots;
+mod tables;
 
 use crate::Error;
-use fft::{SlotFft, Split};
 use num_complex::Complex64;
 use rlwe::reveal;
 use std::sync::OnceLock;
+use tables::{SlotFft, Split};
 use zq::Pool;
 use zq::memory::wipe;
 

@@ -7,6 +7,7 @@ mod multiply;
 mod plain;
 mod rescale;
 mod rotate;
+mod switch;
 mod transform;
 
 pub use rotate::{inner_sum_steps, slot_rotation_element};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Products of ciphertexts and their relinearisation.
 
-use super::batch::Switch;
+use super::switch::Switch;
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
 use rlwe::{RelinKey, Source, SwitchRequest};

@@ -2,7 +2,7 @@
 //! Rotations and conjugation.
 
 use super::Evaluator;
-use super::batch::Switch;
+use super::switch::Switch;
 use crate::{Ciphertext, CkksParams, Error};
 use rlwe::{GaloisKeys, conjugation_element};
 

@@ -2,6 +2,7 @@
 //! The driver: learns the build, checks programs, tracks the state of the device.
 
 mod audit;
+mod audited;
 
 pub use audit::checksum;
 
@@ -325,7 +326,7 @@ impl Driver {
         let profile = match self.audit.take() {
             None => self.execute(program, stop)?,
             Some(mut audit) => {
-                let outcome = audit.run(self, program, stop);
+                let outcome = self.audited(&mut audit, program, stop);
                 if outcome.is_err() {
                     audit.forget();
                 }

@@ -4,7 +4,7 @@
 
 mod edits;
 
-use crate::check;
+use crate::check::check;
 use crate::dice::Dice;
 use program::expression::Numbers;
 use program::{Assume, Limits, Program};

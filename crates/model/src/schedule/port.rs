@@ -3,7 +3,7 @@
 
 use isa::{BuildInfo, Instruction, Op, State, Unit};
 
-use super::Sequencer;
+use super::sequencer::Sequencer;
 use crate::timing::{Event, Profile};
 
 /// Cycles from the end of a transfer to the choice of the next one: the core ends a LOAD one cycle after it took the

@@ -3,10 +3,6 @@
 
 use zq::simd::Vector;
 
-pub(crate) use super::fma64::Fma64;
-pub(crate) use super::ifma52::{Ifma52, NEVER};
-pub(crate) use super::mul32::Mul32;
-
 /// A twiddle factor and its quotient, one pair in each lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Factor<V> {

@@ -7,7 +7,10 @@
 use zq::primes::{Direction, ntt_primes};
 use zq::simd::{Avx2, Avx512, Level, Vector};
 
-use super::arith::{Arith, Factor, Fma64, Ifma52, Mul32, NEVER};
+use super::arith::{Arith, Factor};
+use super::fma64::Fma64;
+use super::ifma52::{Ifma52, NEVER};
+use super::mul32::Mul32;
 
 /// The ranges of an arithmetic modulo `q`: each limit is the largest size a value may have.
 struct Proof {

@@ -3,12 +3,12 @@
 //!
 //! | arithmetic | moduli | vector operations per butterfly, forward / inverse |
 //! |---|---|---|
-//! | [`arith::Ifma52`] without corrections, IFMA | < 2^46 | 5 / 6 |
-//! | [`arith::Ifma52`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
-//! | [`arith::Ifma52`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
-//! | [`arith::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
-//! | [`arith::Mul32`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
-//! | [`arith::Mul32`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
+//! | [`ifma52::Ifma52`] without corrections, IFMA | < 2^46 | 5 / 6 |
+//! | [`ifma52::Ifma52`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
+//! | [`ifma52::Ifma52`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
+//! | [`fma64::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
+//! | [`mul32::Mul32`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
+//! | [`mul32::Mul32`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //!
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 
@@ -19,12 +19,16 @@ mod fma64;
 mod ifma52;
 mod mul32;
 mod passes;
+mod schedule;
 mod tables;
 
 use zq::simd::{Avx2, Avx512, Level, Vector};
 
 use crate::tables::ScalarTables;
-use arith::{Arith, Fma64, Ifma52, Mul32};
+use arith::Arith;
+use fma64::Fma64;
+use ifma52::{Ifma52, NEVER};
+use mul32::Mul32;
 use passes::{Lifted, Plain, Runs};
 use tables::Tables;
 
@@ -73,7 +77,7 @@ macro_rules! with_arith {
     ($path:expr, $a:ident => $body:expr) => {
         match $path {
             Path::Ifma46 => {
-                type $a = Ifma52<{ arith::NEVER }>;
+                type $a = Ifma52<NEVER>;
                 $body
             }
             Path::Ifma49 => {
@@ -337,11 +341,7 @@ macro_rules! entry_points {
     };
 }
 
-entry_points!(
-    ifma46,
-    "avx512f,avx512dq,avx512ifma",
-    Ifma52<{ arith::NEVER }>
-);
+entry_points!(ifma46, "avx512f,avx512dq,avx512ifma", Ifma52<NEVER>);
 entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Ifma52<3>);
 entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Ifma52<1>);
 entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512>);

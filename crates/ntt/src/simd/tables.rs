@@ -5,7 +5,7 @@ use zq::AlignedVec;
 use zq::simd::Vector;
 
 use super::arith::Arith;
-use super::passes::{Schedule, VECTORS, block_len};
+use super::schedule::{Schedule, VECTORS, block_len};
 use crate::tables::ScalarTables;
 
 /// Tables of one direction: 16 bytes for each coefficient with eight lanes.

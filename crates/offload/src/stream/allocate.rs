@@ -12,7 +12,7 @@ use isa::{BuildInfo, Instruction, Op, PROGRAM_WORDS, STREAM_SLOT, TWIDDLE_SLOT, 
 
 use super::convert::{Move, Spec};
 use super::section::Layout;
-use super::tiles::{TileId, TileOp, Tiles};
+use super::tile::{TileId, TileOp, Tiles};
 use crate::OffloadError;
 pub use plan::{Plan, Submission, TABLES};
 use tables::Held;

@@ -4,7 +4,7 @@
 
 use isa::Op;
 
-use super::tiles::{TileId, TileOp, Tiles};
+use super::tile::{TileId, TileOp, Tiles};
 use crate::OffloadError;
 
 /// Producer and consumers of each tile.

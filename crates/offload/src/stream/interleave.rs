@@ -7,7 +7,7 @@
 
 use isa::Op;
 
-use super::tiles::{TileOp, Tiles};
+use super::tile::{TileOp, Tiles};
 
 /// Where the second track begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use zq::Word;
 
 use super::interleave::{Parts, Tracks};
 use super::laid::Laid;
-use super::predict::timed;
-use super::tiles::TileOp;
+use super::tile::TileOp;
+use super::timing::timed;
 use super::turns::Turns;
 use crate::{Offer, OffloadError};
 

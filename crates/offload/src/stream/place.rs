@@ -8,9 +8,9 @@ use polynomial::{Graph, Limb, Operation};
 use zq::Word;
 
 use super::able::{Judge, is_free, is_heavy};
+use super::addends::Addends;
 use super::convert::{self, is_conversion};
 use super::lack::Lack;
-use super::order::Addends;
 use super::section::Layout;
 use crate::{Offer, OffloadError};
 

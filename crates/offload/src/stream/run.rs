@@ -17,7 +17,7 @@ use super::common::Common;
 use super::convert::{Move, digit};
 use super::laid::Laid;
 use super::section::{Table, join, modulus, words};
-use super::tiles::{Tile, TileId};
+use super::tile::{Tile, TileId};
 use super::timeline::Timeline;
 use crate::ring_split::Half;
 use crate::{Offer, OffloadError, Usage};

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use isa::{Instruction, Op, TWIDDLE_SLOT};
 
 use super::allocate::Submission;
-use super::tiles::{Tile, TileId, Tiles};
+use super::tile::{Tile, TileId, Tiles};
 
 /// How long a transfer lasts beside those of the other cores: they all have one like it at about the same time. A LOAD
 /// of what they have in common, a key or a table, goes to all of them in one turn.

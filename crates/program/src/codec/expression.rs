@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Plaintext expressions as bytes: a code, operands, attributes, the shape.
 
-use super::fields::{choice, list, read_map, read_shape, write_count, write_map, write_shape};
-use super::refused;
+use super::fields::{
+    choice, list, read_map, read_shape, refused, write_count, write_map, write_shape,
+};
 use crate::Error;
 use crate::expression::{Expression, Numbers, Operation};
 use rlwe::wire::{Reader, Writer};

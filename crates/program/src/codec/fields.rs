@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Fields that several parts of a program share: counts, texts, shapes, index maps.
 
-use super::{MAX_TEXT, refused};
 use crate::Error;
 use crate::index_map::{IndexMap, MAX_ELEMENTS, Run};
 use crate::shape::MAX_AXES;
 use rlwe::wire::{Reader, WireError, Writer};
 
+/// Longest name, file name or source line in bytes.
+const MAX_TEXT: u32 = 1024;
 /// A position without an element.
 const NONE: u32 = u32::MAX;
 /// Bytes of a run.
 const RUN_LEN: usize = 12;
+
+/// The error of a value that no writer produces.
+pub fn refused(what: &'static str, got: u64, allowed: impl Into<String>) -> Error {
+    WireError::Value {
+        what,
+        got,
+        allowed: allowed.into(),
+    }
+    .into()
+}
 
 pub fn write_count(out: &mut Writer, count: usize) {
     out.u32(u32::try_from(count).expect("a program's lists are below 2^32, as its maker checked"));

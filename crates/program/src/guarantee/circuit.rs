@@ -3,10 +3,11 @@
 //!
 //! A search for parameters asks for the bounds of thousands of circuits and sets: neither needs tables or keys.
 
-use super::{Assume, Bound, Effects, Ranges, bfv, ckks, probable};
+use super::bound::{Assume, Effects};
+use super::ranges::Ranges;
 use crate::Error;
 use crate::handed::Received;
-use crate::program::{Encryption, Strength};
+use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
 use crate::transform::Transform;
 use std::borrow::Cow;
@@ -101,6 +102,13 @@ impl<'a> Plaintexts<'a> {
             ordinary: estimator.ordinary_effect(),
         }
     }
+
+    /// The same with some of them measured.
+    #[must_use]
+    pub fn measured(self, measured: Option<&'a Effects>) -> Self {
+        Self { measured, ..self }
+    }
+
     /// The effect of a plaintext; `None` for the worst case.
     pub fn effect(&self, plaintext: Plaintext) -> Option<f64> {
         let measured = self
@@ -214,21 +222,6 @@ impl Circuit<'_> {
         }
     }
 
-    /// Bound on the results of a circuit made by hand under a set, with plaintexts as assumed.
-    ///
-    /// # Errors
-    /// [`Error::Step`] for a step that has no estimate, [`Error::Layout`] for a set or outputs that do not fit.
-    pub fn bound(
-        &self,
-        estimator: &Estimator,
-        strength: Strength,
-        assume: Assume,
-    ) -> Result<Bound, Error> {
-        self.check_under(estimator)?;
-        let bound = self.walked(estimator, strength, assume, None);
-        bound.map_err(|f| self.at(f.step, &self.steps[f.step], f.message))
-    }
-
     /// Checks that set and outputs fit.
     pub(super) fn check_under(&self, estimator: &Estimator) -> Result<(), Error> {
         let layout = |what: &str, message| Error::Layout {
@@ -250,40 +243,6 @@ impl Circuit<'_> {
             ));
         }
         Ok(())
-    }
-
-    pub(super) fn walked(
-        &self,
-        estimator: &Estimator,
-        strength: Strength,
-        assume: Assume,
-        measured: Option<&Effects>,
-    ) -> Result<Bound, Failure> {
-        let plaintexts = Plaintexts {
-            measured,
-            ..Plaintexts::assumed(self, assume, estimator)
-        };
-        match (estimator, strength) {
-            (Estimator::Ckks(e), Strength::Certain) => ckks::bound(&plaintexts, e),
-            // What is certain holds with any probability: now and then it is the better bound.
-            (Estimator::Ckks(e), Strength::Probable) => {
-                let probable = probable::ckks(&plaintexts, e)?;
-                Ok(ckks::bound(&plaintexts, e)
-                    .map_or(probable, |certain| probable.or_lower(certain)))
-            }
-            (Estimator::Bfv(e), Strength::Certain) => bfv::bound(&plaintexts, e),
-            (Estimator::Bfv(e), Strength::Probable) => {
-                let probable = probable::bfv(&plaintexts, e)?;
-                let certain = bfv::bound(&plaintexts, e);
-                Ok(certain.map_or(probable, |certain| {
-                    if certain.bits > probable.bits {
-                        certain
-                    } else {
-                        probable
-                    }
-                }))
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The constants of key switching at one level.
 
-use super::decompose::DigitLift;
+use super::digit::DigitLift;
 use super::division::Division;
 use super::work_space::SwitchScratch;
 use crate::Error;

@@ -27,6 +27,7 @@
 
 mod coeff_form;
 mod decompose;
+mod digit;
 mod division;
 mod eval_form;
 mod inner_product;

@@ -7,6 +7,7 @@
 mod codec;
 mod limits;
 mod literal;
+mod literal_codec;
 
 pub use codec::word_bits_of;
 pub use limits::Limits;
@@ -143,7 +144,7 @@ impl<W: Word> RlweParams<W> {
             secret_sampler: judged.secret_sampler,
             error_sampler: judged.error_sampler,
             security: judged.security,
-            fingerprint: Fingerprint::of(codec::encode(literal).as_bytes()),
+            fingerprint: Fingerprint::of(literal_codec::encode(literal).as_bytes()),
             prefixes: (0..l).map(|_| OnceLock::new()).collect(),
             qp,
         })))

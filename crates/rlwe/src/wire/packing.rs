@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Residues packed at the width of their modulus.
 
-use super::WireError;
+use super::envelope::WireError;
 use zq::{Modulus, Word};
 
 /// Bytes that `count` values of `bits` bits take, or `None` when that overflows.

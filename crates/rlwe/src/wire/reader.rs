@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads payload fields and never past the end.
 
-use super::WireError;
+use super::envelope::WireError;
 use super::packing::{packed_len, unpack};
 use rns::{Domain, RnsBasis, RnsPoly};
 use zq::{Modulus, Word};

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Writes payload fields.
 
+use super::envelope::{CHECKSUM_LEN, Fingerprint, HEADER_LEN, Tag, checksum, header};
 use super::packing::pack;
-use super::{CHECKSUM_LEN, Fingerprint, HEADER_LEN, Tag, checksum, header};
 use rns::{Domain, RnsPoly};
 use zeroize::Zeroize;
 use zq::memory::reserved;
 use zq::{Modulus, Word};
+
+/// Wraps a payload into an object. [`Writer::seal`] does so without a copy.
+pub fn seal(tag: Tag, params: Fingerprint, payload: &[u8]) -> Vec<u8> {
+    let mut out = Writer::new();
+    out.bytes(payload);
+    out.seal(tag, params)
+}
 
 /// A payload under construction, behind room for its envelope's header; its buffer is wiped on drop unless all that it
 /// takes is public.

@@ -15,8 +15,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use memmap2::MmapOptions;
 use talc::{OomHandler, Span, Talc};
 
-use super::stock::{self, Stored};
-use crate::fork;
+use super::shortage;
+use super::zeroed::Zeroed;
+use crate::fork::{self, Taken};
 
 /// Set to 0 it turns regions off: every array comes from the usual allocator, whose checks a sanitizer knows.
 const ENV: &str = "RINGSMITH_HUGE_PAGES";
@@ -34,28 +35,28 @@ const PAGE_BYTES: usize = 1 << 21;
 const ALIGNMENT: usize = 64;
 
 /// Words, all zero at first.
-pub(crate) enum Buffer<W: Stored> {
+pub(crate) enum Buffer<W: Zeroed> {
     Heap(Vec<W>),
     Pages(Block<W>),
 }
 
-impl<W: Stored> Buffer<W> {
+impl<W: Zeroed> Buffer<W> {
     pub fn zeros(len: usize) -> Self {
         let on_pages = BYTES.contains(&(len * size_of::<W>()));
         match on_pages.then(|| Block::zeros(len)).flatten() {
             Some(block) => Self::Pages(block),
-            None => Self::Heap(super::shortage::zeros(len)),
+            None => Self::Heap(shortage::zeros(len)),
         }
     }
 }
 
-impl<W: Stored> Default for Buffer<W> {
+impl<W: Zeroed> Default for Buffer<W> {
     fn default() -> Self {
         Self::Heap(Vec::new())
     }
 }
 
-impl<W: Stored> Deref for Buffer<W> {
+impl<W: Zeroed> Deref for Buffer<W> {
     type Target = [W];
     #[inline(always)]
     fn deref(&self) -> &[W] {
@@ -66,7 +67,7 @@ impl<W: Stored> Deref for Buffer<W> {
     }
 }
 
-impl<W: Stored> DerefMut for Buffer<W> {
+impl<W: Zeroed> DerefMut for Buffer<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         match self {
@@ -79,12 +80,15 @@ impl<W: Stored> DerefMut for Buffer<W> {
 /// The regions, unless they are turned off or the program is interpreted.
 static REGIONS: OnceLock<Option<Mutex<Talc<Regions>>>> = OnceLock::new();
 
+/// Their lock is the last that a thread takes.
+static TAKEN: Taken = Taken::new(1, || Box::new(freeze()));
+
 fn regions() -> Option<&'static Mutex<Talc<Regions>>> {
     let make = || {
         let off = cfg!(miri) || std::env::var_os(ENV).is_some_and(|value| value == "0");
         (!off).then(|| Mutex::new(Talc::new(Regions { count: 0 })))
     };
-    stock::hold_during_forks();
+    TAKEN.register();
     fork::once(&REGIONS, make).as_ref()
 }
 
@@ -127,18 +131,18 @@ impl OomHandler for Regions {
 }
 
 /// Part of a region.
-pub(crate) struct Block<W: Stored> {
+pub(crate) struct Block<W: Zeroed> {
     start: NonNull<u8>,
     layout: Layout,
     word: PhantomData<W>,
 }
 
 // SAFETY: a block owns its words alone, like a vector.
-unsafe impl<W: Stored> Send for Block<W> {}
-// SAFETY: a shared block gives shared slices alone, and its words are `Sync` (bound of `Stored`).
-unsafe impl<W: Stored> Sync for Block<W> {}
+unsafe impl<W: Zeroed> Send for Block<W> {}
+// SAFETY: a shared block gives shared slices alone, and its words are `Sync` (bound of `Zeroed`).
+unsafe impl<W: Zeroed> Sync for Block<W> {}
 
-impl<W: Stored> Block<W> {
+impl<W: Zeroed> Block<W> {
     /// `len` zeros, more than none; `None` when the system has no memory for another region, or regions are turned off.
     fn zeros(len: usize) -> Option<Self> {
         let layout = Layout::array::<W>(len).ok()?.align_to(ALIGNMENT).ok()?;
@@ -161,7 +165,7 @@ impl<W: Stored> Block<W> {
     }
 }
 
-impl<W: Stored> Drop for Block<W> {
+impl<W: Zeroed> Drop for Block<W> {
     fn drop(&mut self) {
         if let Some(Ok(mut regions)) = regions().map(Mutex::lock) {
             // SAFETY: the block came from these regions with this layout and is not used again.
@@ -170,7 +174,7 @@ impl<W: Stored> Drop for Block<W> {
     }
 }
 
-impl<W: Stored> Deref for Block<W> {
+impl<W: Zeroed> Deref for Block<W> {
     type Target = [W];
     #[inline(always)]
     fn deref(&self) -> &[W] {
@@ -179,7 +183,7 @@ impl<W: Stored> Deref for Block<W> {
     }
 }
 
-impl<W: Stored> DerefMut for Block<W> {
+impl<W: Zeroed> DerefMut for Block<W> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [W] {
         // SAFETY: the block holds as many words, all of them written, and `&mut self` borrows it alone.

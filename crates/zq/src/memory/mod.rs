@@ -22,6 +22,7 @@ mod scratch;
 mod shortage;
 mod stock;
 mod wipe;
+mod zeroed;
 
 pub use aligned::AlignedVec;
 pub use pool::Pool;

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::stock::Stored;
+use super::zeroed::Zeroed;
 
 /// The system refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -146,7 +146,7 @@ pub fn reserved<T>(count: usize) -> Vec<T> {
 }
 
 /// `len` zeros; unwinds with [`OutOfMemory`] where there is no room.
-pub(crate) fn zeros<W: Stored>(len: usize) -> Vec<W> {
+pub(crate) fn zeros<W: Zeroed>(len: usize) -> Vec<W> {
     let refused = || OutOfMemory::raise(len.saturating_mul(size_of::<W>()));
     let Ok(layout) = Layout::array::<W>(len) else {
         refused()

@@ -3,22 +3,17 @@
 
 use std::cell::RefCell;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use zeroize::DefaultIsZeroes;
 
-use super::huge_pages::{self, Buffer};
-use crate::fork;
+use super::huge_pages::Buffer;
+use super::zeroed::Zeroed;
+use crate::fork::{self, Taken};
 
 /// A word whose arrays are used again. Not part of the interface.
-///
-/// # Safety
-/// All bytes zero is its default, and it needs no drop.
 #[doc(hidden)]
-pub unsafe trait Stored:
-    Copy + Eq + Default + Debug + Send + Sync + DefaultIsZeroes + 'static
-{
+pub trait Stored: Zeroed + Eq + Debug + DefaultIsZeroes {
     /// Runs `f` on this thread's stock of reusable buffers; `None` when the thread is ending.
     fn with_stock<R>(f: impl FnOnce(&mut Stock<Self>) -> R) -> Option<R>;
     /// Overflow of the stocks of all threads, locked; `None` after a panic with the lock held.
@@ -29,8 +24,7 @@ macro_rules! stored {
     ($word:ty, $depot:ident) => {
         static $depot: Mutex<Stock<$word>> = Mutex::new(Stock::shared());
 
-        // SAFETY: an integer.
-        unsafe impl Stored for $word {
+        impl Stored for $word {
             fn with_stock<R>(f: impl FnOnce(&mut Stock<Self>) -> R) -> Option<R> {
                 thread_local! {
                     static STOCK: RefCell<Stock<$word>> = const { RefCell::new(Stock::own()) };
@@ -38,7 +32,7 @@ macro_rules! stored {
                 STOCK.try_with(|stock| f(&mut stock.borrow_mut())).ok()
             }
             fn depot() -> Option<MutexGuard<'static, Stock<Self>>> {
-                hold_during_forks();
+                TAKEN.register();
                 $depot.lock().ok()
             }
         }
@@ -48,22 +42,10 @@ macro_rules! stored {
 stored!(u64, DEPOT_64);
 stored!(u128, DEPOT_128);
 
-/// The locks of depots and regions in the order in which they are taken: a depot that drops a buffer takes that of the
-/// regions.
-pub(super) fn hold_during_forks() {
-    static REGISTERED: AtomicBool = AtomicBool::new(false);
-    if REGISTERED.load(Ordering::Acquire) {
-        return;
-    }
-    // A child forked now would find it half done.
-    let _whole = fork::hold();
-    if !REGISTERED.swap(true, Ordering::AcqRel) {
-        fork::hold_too(|| {
-            let depots = (fork::locked(&DEPOT_64), fork::locked(&DEPOT_128));
-            Box::new((depots, huge_pages::freeze()))
-        });
-    }
-}
+/// The locks of the depots: a depot that drops a buffer takes that of the regions after its own.
+static TAKEN: Taken = Taken::new(0, || {
+    Box::new((fork::locked(&DEPOT_64), fork::locked(&DEPOT_128)))
+});
 
 /// Buffers of dropped arrays, by length: those of one thread, or, as the depot, those of all. Not part of the
 /// interface.

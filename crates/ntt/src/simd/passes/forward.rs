@@ -5,12 +5,14 @@ use std::marker::PhantomData;
 
 use zq::simd::Vector;
 
-use super::Runs;
 use super::input::Input;
 use super::prefetch::Prefetch;
 use super::registers::*;
 use crate::simd::arith::Arith;
 use crate::simd::tables::Direction;
+
+/// Destination of a pass: its runs of neighbouring results, and their stride in words.
+pub(crate) type Runs = (*mut u64, usize);
 
 /// Portions that the last pass prefetches ([`Prefetch`]): one before, between and after its stages.
 const PORTIONS: usize = 8;

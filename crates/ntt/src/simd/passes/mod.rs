@@ -15,60 +15,15 @@ mod inverse;
 mod prefetch;
 
 use super::arith::Arith;
+use super::schedule::block_len;
 use super::tables::Tables;
+pub(crate) use forward::Runs;
 use forward::{forward_blocks, forward_pass_of};
 use input::Input;
 pub(crate) use input::{Lifted, Plain};
 use inverse::{inverse_blocks, inverse_pass_of};
 use prefetch::Prefetch;
 use registers::group_count;
-pub(crate) use registers::{VECTORS, block_len};
-
-/// Destination of a pass: its runs of neighbouring results, and their stride in words.
-pub(crate) type Runs = (*mut u64, usize);
-
-/// Passes of the longest transform over the shortest block, two stages each.
-const MAX_PASSES: usize = 8;
-
-/// `log2` of the block lengths of the passes before the last, outermost first.
-#[derive(Debug, Clone)]
-pub(crate) struct Schedule {
-    log_len: [u32; MAX_PASSES + 1],
-    passes: usize,
-}
-
-impl Schedule {
-    pub fn new<A: Arith>(n: usize) -> Self {
-        let (mut log_len, last) = ([0; MAX_PASSES + 1], block_len::<A::V>().ilog2());
-        log_len[0] = n.ilog2();
-        let mut passes = 0;
-        while log_len[passes] > last {
-            // Three stages, but two where that leaves no single one.
-            let left = log_len[passes] - last;
-            let stages = if left == 4 {
-                2
-            } else {
-                left.min(A::MAX_STAGES)
-            };
-            log_len[passes + 1] = log_len[passes] - stages;
-            passes += 1;
-        }
-        Self { log_len, passes }
-    }
-
-    fn stages(&self, pass: usize) -> u32 {
-        self.log_len[pass] - self.log_len[pass + 1]
-    }
-
-    /// Independent blocks that the outermost pass leaves; 1 where the last pass is the only one.
-    pub fn outer_blocks(&self) -> usize {
-        if self.passes == 0 {
-            1
-        } else {
-            1 << self.stages(0)
-        }
-    }
-}
 
 /// The forward transform of `tables.n` words.
 ///
@@ -131,15 +86,19 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     } else {
         1
     };
-    let last_block = 1 << schedule.log_len[schedule.passes.max(first + 1) - 1];
+    let last_block = 1 << schedule.log_len(schedule.passes().max(first + 1) - 1);
     for b in (0..blocks / outer_blocks).step_by(group) {
         let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
-        for pass in first..schedule.passes {
-            let len = 1 << schedule.log_len[pass];
+        for pass in first..schedule.passes() {
+            let len = 1 << schedule.log_len(pass);
             if start & (len - 1) != 0 {
                 continue;
             }
-            let asked = if pass + 1 == schedule.passes { len } else { 0 };
+            let asked = if pass + 1 == schedule.passes() {
+                len
+            } else {
+                0
+            };
             let prefetch = Prefetch::before_last::<A::V>(prefetch, local, asked);
             // SAFETY: a block of `len` words starts at `start`; its node is below `n / block_len`.
             unsafe {
@@ -191,8 +150,8 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
             }
         }
         let end = (b + group) * block_len::<A::V>();
-        for pass in (0..schedule.passes).rev() {
-            let len = 1 << schedule.log_len[pass];
+        for pass in (0..schedule.passes()).rev() {
+            let len = 1 << schedule.log_len(pass);
             if end & (len - 1) != 0 {
                 break;
             }

@@ -10,15 +10,8 @@ use zq::simd::Vector;
 
 use super::input::Input;
 use crate::simd::arith::{Arith, Factor};
+pub(super) use crate::simd::schedule::{VECTORS, block_len};
 use crate::simd::tables::{Direction, stage_offset};
-
-/// Vectors of a group, and of a block of the last pass.
-pub(crate) const VECTORS: usize = 8;
-
-/// Elements of a block of the last pass.
-pub(crate) const fn block_len<V: Vector>() -> usize {
-    VECTORS * V::LANES
-}
 
 /// Groups that go through a pass together.
 pub(super) const fn group_count<V: Vector>() -> usize {

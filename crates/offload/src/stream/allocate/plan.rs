@@ -5,7 +5,7 @@ use isa::Instruction;
 
 use super::super::convert::{Move, Spec};
 use super::super::section::Table;
-use super::super::tiles::TileId;
+use super::super::tile::TileId;
 
 /// From this number on, a LOAD's buffer is a table's.
 pub const TABLES: u32 = 1 << 19;

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The steps that need no key, and the way to those that do.
+
+use super::lowering::{Lower, Lowering};
+use super::value::{Part, Source, Value};
+use crate::Error;
+use ::polynomial::{Form, Limb, Operation as Op};
+use program::step::{Operation, Plaintext, Step};
+
+impl<S: Lower> Lowering<'_, S> {
+    /// The name of a step's work in reports.
+    fn task(&mut self, number: u32, step: &Step) -> u32 {
+        let name = match step.operation {
+            Operation::Multiply(..) | Operation::Square(_) => "tensor",
+            Operation::Relinearize(_)
+            | Operation::Rotate(..)
+            | Operation::SwapRows(_)
+            | Operation::RelinearizeRescale(_)
+            | Operation::LinearTransform(..) => "key-switch",
+            Operation::MultiplyPlain(..) => "polymul",
+            Operation::EncryptZero => "zero-encrypt",
+            Operation::Rescale(_) | Operation::ModDrop(_) => "rescale",
+            Operation::Input => "input",
+            _ => "sum",
+        };
+        self.graph.task(name, number)
+    }
+
+    pub(super) fn step(
+        &mut self,
+        number: u32,
+        step: &Step,
+        values: &[Value],
+    ) -> Result<Value, Error> {
+        let task = self.task(number, step);
+        let of = |a: u32| &values[a as usize];
+        let limbs = step.level as usize + 1;
+        let kept = |parts: Vec<Part>, scale: f64| Value {
+            parts,
+            scale,
+            input: None,
+        };
+        Ok(match step.operation {
+            Operation::Input => self.input(number as usize, step, task)?,
+            Operation::Add(a, b) => self.sum(of(a), of(b), (&Op::Add, task)),
+            Operation::Sub(a, b) => self.sum(of(a), of(b), (&Op::Sub, task)),
+            Operation::Negate(a) => {
+                let negated = |part: &Part| self.by_limb(Op::Neg, &[part], task);
+                kept(of(a).parts.iter().map(negated).collect(), of(a).scale)
+            }
+            Operation::AddPlain(a, p) => self.plain_sum(of(a), p, (&Op::Add, task))?,
+            Operation::SubPlain(a, p) => self.plain_sum(of(a), p, (&Op::Sub, task))?,
+            Operation::MultiplyPlain(a, p) => {
+                let (a, level) = (of(a), step.level);
+                let factor = self.source(Source::Factor(p, level), limbs, task)?;
+                let factor = Part {
+                    form: Form::Values,
+                    limbs: factor,
+                };
+                let parts = a.parts.iter().map(|part| {
+                    let values = self.in_form(part, Form::Values, task);
+                    self.by_limb(Op::Mul, &[&values, &factor], task)
+                });
+                kept(parts.collect(), S::product_scale(a.scale, p.scale))
+            }
+            Operation::Multiply(a, b) => self.product(of(a), of(b), task)?,
+            Operation::Square(a) => self.product(of(a), of(a), task)?,
+            Operation::Relinearize(a) if of(a).parts.len() == 2 => of(a).clone(),
+            Operation::Relinearize(a) => self.relinearize(of(a), task)?,
+            Operation::Rotate(a, by) => self.rotate(of(a), self.scheme.element(by), task)?,
+            Operation::SwapRows(a) => {
+                let swap = 2 * self.graph.n() as u64 - 1;
+                self.rotate(of(a), swap, task)?
+            }
+            Operation::RelinearizeRescale(a) => self.relinearize_rescale(of(a), task)?,
+            Operation::LinearTransform(a, number) if S::TRANSFORMS => {
+                let transform = &self.transforms[number as usize];
+                self.transform(of(a), transform, (step.level, task))?
+            }
+            Operation::Rescale(a) => {
+                let value = of(a);
+                let divided = self.drop_last(value, task)?;
+                kept(divided, value.scale / self.last_prime(value))
+            }
+            Operation::ModDrop(a) => self.mod_drop(of(a), limbs, task)?,
+            Operation::Within(a, _) => of(a).clone(),
+            Operation::EncryptZero if self.zeros => self.zero(number, step, task)?,
+            _ => self.outside(number, step, values, task)?,
+        })
+    }
+
+    /// A step that only the scheme's own evaluator does.
+    fn outside(
+        &mut self,
+        number: u32,
+        step: &Step,
+        values: &[Value],
+        task: u32,
+    ) -> Result<Value, Error> {
+        let (operands, count) = step.operation.operands();
+        let (mut limbs, mut scales) = (Vec::new(), Vec::new());
+        for &operand in &operands[..count] {
+            let value = &values[operand as usize];
+            scales.push(value.scale);
+            for part in &value.parts {
+                limbs.push(self.in_form(part, S::FORM, task).limbs);
+            }
+        }
+        self.scales.insert(number, scales);
+        let moduli = self.moduli(step.level as usize + 1)?;
+        let all = moduli.repeat(usize::from(step.size));
+        let made = self.graph.step((number, S::FORM), limbs, &all, task);
+        let part = |limbs: &[Limb]| Part {
+            form: S::FORM,
+            limbs: limbs.to_vec(),
+        };
+        Ok(Value {
+            parts: made.chunks_exact(moduli.len()).map(part).collect(),
+            scale: step.scale,
+            input: None,
+        })
+    }
+
+    fn sum(&mut self, a: &Value, b: &Value, (operation, task): (&Op, u32)) -> Value {
+        let common = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
+        let parts =
+            (0..a.parts.len().max(b.parts.len())).map(|i| match (a.parts.get(i), b.parts.get(i)) {
+                (Some(x), Some(y)) => {
+                    let [x, y] = self.alike(x, y, task);
+                    self.by_limb(operation.clone(), &[&x, &y], task)
+                }
+                (None, Some(y)) if *operation == Op::Sub => {
+                    self.by_limb(Op::Neg, &[&y.prefix(common)], task)
+                }
+                (x, y) => x
+                    .or(y)
+                    .map(|part| part.prefix(common))
+                    .unwrap_or_else(|| a.parts[0].clone()),
+            });
+        Value {
+            parts: parts.collect(),
+            scale: a.scale,
+            input: None,
+        }
+    }
+
+    fn plain_sum(
+        &mut self,
+        a: &Value,
+        plaintext: Plaintext,
+        (operation, task): (&Op, u32),
+    ) -> Result<Value, Error> {
+        let limbs = a.parts[0].limbs.len();
+        let source = Source::Sum(plaintext, limbs as u32 - 1);
+        let summand = Part {
+            form: S::FORM,
+            limbs: self.source(source, limbs, task)?,
+        };
+        let mut parts = a.parts.clone();
+        let [x, y] = self.alike(&parts[0], &summand, task);
+        parts[0] = self.by_limb(operation.clone(), &[&x, &y], task);
+        Ok(Value {
+            parts,
+            scale: a.scale,
+            input: None,
+        })
+    }
+
+    /// The tensor of two ciphertexts, by the scheme's own way before and after.
+    fn product(&mut self, a: &Value, b: &Value, task: u32) -> Result<Value, Error> {
+        let limbs = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
+        let [left, right] = S::operands(self, [a, b], limbs, task)?;
+        let size = left.len() + right.len() - 1;
+        let parts = if self.converts {
+            // The last part first: relinearisation begins with it, while the others are still scaled.
+            let mut parts = Vec::with_capacity(size);
+            for part in (0..size).rev() {
+                let product = self.product_part(&left, &right, (part, task));
+                parts.extend(S::after_tensor(self, vec![product], limbs, task)?);
+            }
+            parts.reverse();
+            parts
+        } else {
+            let products = (0..size).map(|part| self.product_part(&left, &right, (part, task)));
+            let products = products.collect();
+            S::after_tensor(self, products, limbs, task)?
+        };
+        Ok(Value {
+            parts,
+            scale: S::product_scale(a.scale, b.scale),
+            input: None,
+        })
+    }
+
+    /// The sum of the products of parts i and j with i + j = `part`.
+    fn product_part(&mut self, left: &[Part], right: &[Part], (part, task): (usize, u32)) -> Part {
+        let mut sum: Option<Part> = None;
+        for (i, x) in left.iter().enumerate().take(part + 1) {
+            let Some(y) = right.get(part - i) else {
+                continue;
+            };
+            sum = Some(match sum {
+                None => self.by_limb(Op::Mul, &[x, y], task),
+                Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum], task),
+            });
+        }
+        sum.unwrap_or_else(|| left[0].clone())
+    }
+
+    pub(super) fn mod_drop(&mut self, a: &Value, limbs: usize, task: u32) -> Result<Value, Error> {
+        let mut value = a.clone();
+        while S::DROPS_BY_DIVISION && value.parts[0].limbs.len() > limbs {
+            value = Value {
+                parts: self.drop_last(&value, task)?,
+                input: None,
+                ..value
+            };
+        }
+        if S::DROPS_BY_DIVISION {
+            return Ok(value);
+        }
+        value
+            .parts
+            .iter_mut()
+            .for_each(|part| part.limbs.truncate(limbs));
+        value.input = None;
+        Ok(value)
+    }
+}

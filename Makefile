@@ -98,7 +98,8 @@ bench-explore: build ## The search: coxHE's table and space, NSGA-II beside all 
 bench-guarantees: build ## Both noise guarantees of 10,000 random kernels beside what is measured (half an hour)
 	@$(PY) bench/guarantees.py
 
-bench-peers: build ## Time us beside other libraries, installed from package registries (an hour)
+bench-peers: build ## Answers, noise and times beside other libraries, from package registries (an hour)
+	@$(PY) bench/peers/answers.py
 	@$(PY) bench/peers/run.py
 
 claims: build $(STAMP)-hw ## Regenerate every value of ours in the claims ledger (hours)

@@ -145,13 +145,18 @@ def build_lattigo() -> list[Peer]:
     return [Peer("Lattigo 6.2.0", [str(binary)], memory=(str(binary), "memory"))]
 
 
-def build_python() -> list[Peer]:
-    """TenSEAL and desilofhe in a virtual environment of their own."""
+def peers_python() -> str:
+    """The interpreter of a virtual environment with TenSEAL and desilofhe."""
     venv = BUILD / "venv"
     if not (venv / "bin/python").exists():
         sh([sys.executable, "-m", "venv", str(venv)])
     sh([str(venv / "bin/pip"), "install", "-q", "-r", str(HERE / "python/requirements.txt")])
-    python = str(venv / "bin/python")
+    return str(venv / "bin/python")
+
+
+def build_python() -> list[Peer]:
+    """TenSEAL and desilofhe in a virtual environment of their own."""
+    python = peers_python()
     return [
         Peer("TenSEAL 0.3.18", [python, str(HERE / "python/tenseal_bench.py")]),
         Peer("desilofhe 2.0.0", [python, str(HERE / "python/desilo_bench.py")]),
@@ -171,13 +176,18 @@ def python310() -> str:
     raise UnavailableError("OpenFHE's wheel needs CPython 3.10: install it, or name it in PYTHON310")
 
 
-def build_openfhe() -> list[Peer]:
-    """OpenFHE's wheel, which imports under CPython 3.10 only."""
+def openfhe_python() -> str:
+    """The interpreter of a virtual environment with OpenFHE's wheel, which imports under CPython 3.10 only."""
     venv = BUILD / "venv310"
     if not (venv / "bin/python").exists():
         sh([python310(), "-m", "venv", str(venv)])
-    sh([str(venv / "bin/pip"), "install", "-q", "openfhe==1.6.1.0.22.4"])
-    python, scripts = str(venv / "bin/python"), HERE / "python"
+    sh([str(venv / "bin/pip"), "install", "-q", "openfhe==1.6.1.0.22.4", "numpy==1.26.4"])
+    return str(venv / "bin/python")
+
+
+def build_openfhe() -> list[Peer]:
+    """OpenFHE's wheel."""
+    python, scripts = openfhe_python(), HERE / "python"
     memory = (python, str(scripts / "openfhe_memory.py"))
     return [Peer("OpenFHE 1.6.1", [python, str(scripts / "openfhe_bench.py")], memory=memory)]
 

@@ -58,10 +58,10 @@ def prices(n: int, bits: int) -> Mapping[str, float]:
 def _kept(file: Path) -> dict[str, dict[str, float]]:
     """Return the prices in a file; none if it is damaged."""
     try:
-        kept: dict[str, dict[str, float]] = json.loads(file.read_text())
+        kept = json.loads(file.read_text())
     except (OSError, ValueError):
         return {}
-    return kept
+    return kept if isinstance(kept, dict) else {}
 
 
 @cache

@@ -31,9 +31,8 @@ def test_a_program_states_its_probability(scheme: str) -> None:
 def test_a_rarer_failure_takes_a_larger_bound_on_the_same_set(scheme: str) -> None:
     made = cubed(scheme).compile().params
     pinned = rs.ParamRequest(
-        n=made.n, moduli=made.moduli, special=made.special,
-        **({"log2_scale": made.log2_scale} if scheme == "ckks" else {}),
-    )  # fmt: skip
+        n=made.n, moduli=made.moduli, special=made.special, log2_scale=made.log2_scale if scheme == "ckks" else None
+    )
     t = {"plain_modulus": made.plain_modulus} if scheme == "bfv" else {}
     bits = {b: cubed(scheme, params=pinned, failure_bits=b, **t).compile().noise_bits for b in (40, 128)}
     gain = bits[128] - bits[40] if scheme == "ckks" else bits[40] - bits[128]

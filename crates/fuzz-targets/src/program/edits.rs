@@ -218,7 +218,9 @@ fn edit_transform(program: &mut Program, dice: &mut Dice) {
                     if let Some(term) = picked(&mut giant.terms, dice) {
                         match which {
                             1 => term.rotation = turn.wrapping_sub(8),
-                            _ => term.plaintext = (plaintext % 3 > 0).then_some(plaintext),
+                            _ => {
+                                term.plaintext = (!plaintext.is_multiple_of(3)).then_some(plaintext)
+                            }
                         }
                     }
                 }

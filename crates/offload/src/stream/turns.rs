@@ -81,10 +81,11 @@ mod tests {
     }
 
     fn part(limbs: &[u32]) -> Tiles {
-        let mut tiles = Tiles::default();
-        tiles.tiles = limbs.iter().map(|&limb| tile(limb)).collect();
-        tiles.is_made = vec![false; limbs.len()];
-        tiles
+        Tiles {
+            tiles: limbs.iter().map(|&limb| tile(limb)).collect(),
+            is_made: vec![false; limbs.len()],
+            ..Tiles::default()
+        }
     }
 
     #[test]

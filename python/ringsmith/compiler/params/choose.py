@@ -21,7 +21,7 @@ from ringsmith.compiler.params.sets import ParameterSet, judge, table_of
 from ringsmith.compiler.params.steps import described
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
 from ringsmith.errors import ParameterError, RingsmithError
-from ringsmith.frontend.definition import CERTAIN
+from ringsmith.frontend.definition import CERTAIN, FAILURE_BITS
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.slot_program import SlotProgram
@@ -53,7 +53,7 @@ class Requirements:
     publish: bool = False
     tower_bits: int = CPU_TOWER_BITS
     assume: noise.Assume = noise.Assume.NONE
-    failure_bits: int = noise.FAILURE_BITS
+    failure_bits: int = FAILURE_BITS
     guarantee: str = CERTAIN
     #: Products of ciphertexts that follow each other, whatever the layout.
     least_depth: int = 0

@@ -219,7 +219,7 @@ NORMS: list[tuple[Any, dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize("scheme", ["ckks", "bfv"])
-@pytest.mark.parametrize(("function", "given", "ndim"), NORMS, ids=str)
+@pytest.mark.parametrize(("function", "given", "ndim"), NORMS, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_the_code_for_a_norm_computes_it(function: Any, given: dict[str, Any], ndim: int, scheme: str) -> None:
     x = X[scheme].reshape((4,) if ndim == 1 else (2, 2))
     try:

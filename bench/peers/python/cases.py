@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,3 +61,12 @@ def walk(library: Any, values: list[np.ndarray], promised: dict[str, float] | No
         else:
             found[name] = {"error": float(np.abs(answer - right[name]).max())}
     return found
+
+
+def tell(made: Callable[[str, int, list[int]], Any], primes: str) -> None:
+    """Print a JSON object a set: what a library that `made` makes finds, and its primes under a name."""
+    for scheme, sets in (("bfv", BFV), ("ckks", CKKS)):
+        for n, bits in sets:
+            library = made(scheme, n, bits)
+            found = walk(library, inputs(scheme, n))
+            print(json.dumps({"scheme": scheme, "n": n, primes: library.primes, "steps": found}), flush=True)

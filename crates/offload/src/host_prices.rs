@@ -18,7 +18,7 @@ const TRIES: usize = 7;
 type Appended<W> = fn(&mut Graph<W>, &[Limb], &[Limb], &[u16]) -> Vec<Limb>;
 
 /// Nanoseconds of one thread for a term of each kind of operation ([`crate::HostWork`]) over rings of degree n modulo
-/// some primes, two or more. A step whose insides nobody knows is taken for a transform.
+/// some primes, two or more. A whole step is priced as a transform.
 ///
 /// # Errors
 /// No such ring, or only one prime.

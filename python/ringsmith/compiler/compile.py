@@ -48,7 +48,7 @@ from ringsmith.progress import tell
 Shapes = Mapping[str, tuple[int, ...]]
 #: A manual kernel without parameters is first traced on a chain that is longer than any real one.
 _LONG_CHAIN = 40
-#: Ways to compute an affine part are compared at this degree, as programs of so many operations at most.
+#: Ways to compute an affine part are compared at this degree, as programs of at most this number of operations.
 _PRICED_DEGREE, _PRICED_LENGTH = 8192, 2000
 
 

@@ -45,7 +45,7 @@ def operations(work: Work) -> int:
 
 @cache
 def prices(n: int, bits: int) -> Mapping[str, float]:
-    """Return the nanoseconds of a term by kind, over rings of degree n modulo primes of so many bits."""
+    """Return the nanoseconds of a term by kind, over rings of degree n modulo primes of `bits` bits."""
     file = paths.cache("explore") / "host.json"
     key = f"{_machine()} n={n} bits={bits}"
     kept = _kept(file)

@@ -48,8 +48,8 @@ pub trait Lower: Scheme + Sized {
     /// The plaintext as a factor, as values.
     fn factor(&self, plaintext: &Self::Plaintext, limbs: usize) -> Result<Vec<Self::Word>, Error>;
 
-    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of so many
-    /// limbs: values over these, then over the special primes.
+    /// The limbs of a digit's half of the relinearization key, or of an automorphism's, for ciphertexts of
+    /// `limbs` limbs: values over these, then over the special primes.
     fn key(
         &self,
         element: Option<u64>,
@@ -57,7 +57,7 @@ pub trait Lower: Scheme + Sized {
         limbs: usize,
     ) -> Result<Vec<Vec<Self::Word>>, Error>;
 
-    /// The limbs of half of the public key, for ciphertexts of so many limbs: values over these, then, of an extended
+    /// The limbs of half of the public key, for ciphertexts of `limbs` limbs: values over these, then, of an extended
     /// key, over the special primes.
     fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<Self::Word>>, Error>;
 

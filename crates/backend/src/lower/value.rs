@@ -32,7 +32,7 @@ pub enum Source {
     Factor(Plaintext, u32),
     /// A plaintext of a linear transform, at a level.
     Extended(Plaintext, u32),
-    /// Half of a digit of a key, for ciphertexts of so many limbs: the relinearization key, or an automorphism's. Over
+    /// Half of a digit of a key, for ciphertexts of `limbs` limbs: the relinearization key, or an automorphism's. Over
     /// `wide` wide primes, or over its own. Permuted by x -> x^`permuted`.
     Key {
         element: Option<u64>,
@@ -42,13 +42,13 @@ pub enum Source {
         limbs: usize,
         wide: usize,
     },
-    /// A random polynomial of the encryption of zero that a step is, for so many data primes.
+    /// A random polynomial of the encryption of zero that a step is, over `limbs` data primes.
     Sample {
         step: u32,
         sample: ZeroSample,
         limbs: usize,
     },
-    /// Half of the public key, for so many data primes.
+    /// Half of the public key, over `limbs` data primes.
     PublicKey { half: usize, limbs: usize },
     /// Both halves of a digit of a key over the special primes, the first half's before the second's; the rest is as
     /// for `Key`.

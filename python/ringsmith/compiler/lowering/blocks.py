@@ -68,7 +68,7 @@ class Way:
     cost: float = 0.0
 
     def of(self, matrix: PlainView, cts: int) -> Way:
-        """Return the way for a matrix and so many ciphertexts: the distances of its diagonals, in steps."""
+        """Return the way for a matrix and a number of ciphertexts: the distances of its diagonals, in steps."""
         own = self.distances
         if (matrix.picked < 0).any():
             own = tuple(distance for distance in own if (_diagonal(matrix, self, distance) >= 0).any())

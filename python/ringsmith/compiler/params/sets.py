@@ -129,7 +129,7 @@ def judge(
 
 
 def _check_numbers(request: ParamRequest) -> None:
-    """Refuse what is no number: Python's True would pass as 1."""
+    """Refuse a value that is not a number: Python's True would pass as 1."""
     for name in (*_LISTS, "n", "dnum", "log2_scale", "plain_modulus"):
         value = getattr(request, name)
         items = value if name in _LISTS and isinstance(value, tuple | list) else [value]

@@ -23,7 +23,7 @@ from ringsmith.ir.numbers import integers
 
 Array = NDArray[Any]
 
-#: A part is considered from so many products with constants in a row on, or with a join of so many parts.
+#: Fewest products with constants in a row, or parts of a join, of a part that is considered.
 _DEEP, _JOINED = 3, 8
 #: So many products with constants in a row are never cheaper than a matrix.
 _TOO_DEEP = 16

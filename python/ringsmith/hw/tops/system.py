@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -93,9 +94,9 @@ class System(Top):
             "command queue": preset.fifo_depth,
         }
 
+    @abstractmethod
     def data_port(self) -> str:
         """How polynomials travel."""
-        raise NotImplementedError
 
 
 def _layout(preset: Preset) -> str:

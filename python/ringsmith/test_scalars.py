@@ -108,6 +108,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "kernel.precision": lambda: made(precision=TRUE),
     "kernel.security": lambda: made(security=TRUE),
     "kernel.plain_modulus": lambda: exact(plain_modulus=TRUE),
+    "kernel.failure_bits": lambda: made(failure_bits=TRUE),
     "kernel.keys_limit": lambda: made(keys_limit=TRUE),
     "mod_drop.levels": lambda: rs.mod_drop(X, TRUE),
     "rotate.steps": lambda: rs.rotate(X, TRUE),

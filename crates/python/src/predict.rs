@@ -55,8 +55,8 @@ fn predict<'py>(
 #[pyfunction]
 fn host_prices(
     py: Python<'_>,
-    n: usize,
-    moduli: Vec<u64>,
+    #[pyo3(from_py_with = number)] n: usize,
+    #[pyo3(from_py_with = number)] moduli: Vec<u64>,
 ) -> PyResult<std::collections::BTreeMap<&'static str, f64>> {
     py.work(|| offload::host_prices(n, &moduli))
 }

@@ -31,6 +31,7 @@ from ringsmith.runtime.canonical import digest
 from ringsmith.runtime.identity import Identity, Label, Role
 from ringsmith.runtime.recording import Recording
 from ringsmith.runtime.scheme import Scheme, open_scheme
+from ringsmith.scalars import whole
 
 Array = NDArray[Any]
 
@@ -69,7 +70,7 @@ class ProgramData:
     ) -> Self:
         """Read `to_bytes`, checked as a stranger's: FormatError, or ParameterError for a set that is not secure."""
         policy: dict[str, Any] = {
-            "security": security, "table": f"{standard}-classical", "allow_insecure": allow_insecure,
+            "security": whole("security", security), "table": f"{standard}-classical", "allow_insecure": allow_insecure,
         }  # fmt: skip
         native = _native.Program.from_bytes(data, **policy)
         return cls(Signature.of(native), _parameters(native.context(), native, security, standard), native)

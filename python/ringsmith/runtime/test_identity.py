@@ -293,7 +293,6 @@ def test_every_part_of_a_program_is_in_its_hash() -> None:
         kernel(x=rs.Encrypted(8, bound=1, packing="each")),
         kernel(encryption="public"),
         kernel(publish=True),
-        kernel(security=192),
         kernel(params=rs.ParamRequest(n=8192, data_bits=(50, 40, 40), special_bits=(50,), log2_scale=40)),
         kernel(
             params=rs.ParamRequest(

@@ -23,7 +23,7 @@ from ringsmith.models.decision import decision_of
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine
 from ringsmith.models.options import options_of
-from ringsmith.progress import tell
+from ringsmith.progress import tell, telling
 
 Array = NDArray[np.float64]
 
@@ -52,6 +52,7 @@ _DTYPES = {1: np.float32, 10: np.float16, 11: np.float64}
 _MOST_ENTRIES = 1 << 26
 
 
+@telling(None)
 def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **options: Any) -> Model:
     """Return the network of an ONNX file (or of its bytes, or an `onnx.ModelProto`) as a kernel over encrypted samples.
 
@@ -60,6 +61,7 @@ def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **o
     (rows, ...) have the shape of the model's input; `classes` name its scores (a regression has none). Options as those
     of `rs.from_sklearn`. Needs the extra `models`.
     """
+    tell("from_onnx: read the model")
     found = options_of(options)
     graph = _Graph.of(_loaded(path))
     value = graph.result()

@@ -25,11 +25,12 @@ from ringsmith.models.options import options_of
 from ringsmith.models.probing import Box, Map, Rows, applied, degree, held, hidden, in_parts, polynomial_maps, two_axes
 from ringsmith.models.remedies import remedy
 from ringsmith.models.structure import beside, structures
-from ringsmith.progress import tell
+from ringsmith.progress import tell, telling
 
 Array = NDArray[np.float64]
 
 
+@telling(None)
 def from_sklearn(model: Any, data: Any, **options: Any) -> Model:
     """Return a fitted scikit-learn estimator or pipeline as a kernel over encrypted samples.
 
@@ -39,6 +40,7 @@ def from_sklearn(model: Any, data: Any, **options: Any) -> Model:
     features and activations: training data will do. Options: `ringsmith.models.options.Options`, and those of
     `rs.kernel`, such as `keys_limit=`.
     """
+    tell("from_sklearn: ranges of the calibration data")
     found = options_of(options)
     rows = data_rows(data)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

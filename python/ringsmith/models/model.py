@@ -19,7 +19,7 @@ from ringsmith.ir.numbers import reals
 from ringsmith.models.decision import Decision
 from ringsmith.models.network import Activation, Affine, Input, Product, Sum, Value, evaluate, ordered
 from ringsmith.models.options import Options
-from ringsmith.progress import tell
+from ringsmith.progress import tell, telling
 from ringsmith.runtime.kernel import Kernel, kernel
 from ringsmith.runtime.program import Program
 from ringsmith.scalars import whole
@@ -121,8 +121,9 @@ class Model:
                 f"{self.name}: the matrices of its layers have {entries} entries, which take {_time(entries)} or more "
                 f"to compile; fewer filters or smaller images do, or allow most_entries={entries}"
             )
-        tell(f"{self.name}: matrices of {entries} entries, {_time(entries)} or more to compile")
-        return self.kernel.compile()
+        with telling(None):
+            tell(f"{self.name}: matrices of {entries} entries, {_time(entries)} or more to compile")
+            return self.kernel.compile()
 
     @property
     def entries(self) -> int:

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
 import ringsmith as rs
+from ringsmith import progress
 from ringsmith.models import from_onnx
 from ringsmith.models.model import IntervalWarning
 
@@ -362,3 +366,23 @@ def test_a_network_that_polynomials_move_too_far_is_refused_with_the_figure(acti
     with pytest.raises(rs.InputError, match=r"of degree 3 move a score .* of its extent \(2.0% is allowed\)"):
         rs.from_sklearn(network, samples * 100, degree=3)
     assert not told or "of its extent (2.0% is allowed)" in told
+
+
+def test_a_conversion_shows_its_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    class Slow(LinearRegression):  # type: ignore[misc]
+        def predict(self, x: Any) -> Any:
+            while "from_sklearn" not in terminal.getvalue():
+                time.sleep(0.001)
+            return super().predict(x)
+
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    monkeypatch.setattr(progress, "_UPDATE", 0.001)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    rows = np.arange(12.0).reshape(6, 2) ** 1.5
+    rs.from_sklearn(Slow().fit(rows, rows @ [1, 2]), rows)
+    assert "\rfrom_sklearn: ranges of the calibration data, 0 s" in terminal.getvalue()

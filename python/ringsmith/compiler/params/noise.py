@@ -123,12 +123,16 @@ def power_of_two(log2: float) -> str:
     return f"{2.0**log2:.3g}" if abs(log2) < 1000 else f"2^{log2:.0f}"
 
 
+def _bits(count: float) -> str:
+    return f"{count:.1f} bits" if math.isfinite(count) else "over 1000 bits"
+
+
 def check_ckks(noise: Noise, tolerance: float) -> None:
     """Refuse a circuit that would overflow or miss its tolerance."""
     step = noise.step
     if noise.overflow_bits > 0:
         raise NoRoomError(
-            f"{step.kind}: value and error need {noise.overflow_bits:.1f} bits more than the modulus has "
+            f"{step.kind}: value and error need {_bits(noise.overflow_bits)} more than the modulus has "
             f"at level {step.level} (scale 2^{math.log2(step.scale):.1f}); use a smaller scale, a larger first prime "
             "or one more level",
             step.where,

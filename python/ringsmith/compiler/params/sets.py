@@ -174,15 +174,29 @@ def check(
         limit = "nothing for these" if judged.limit is None else f"log2 QP <= {judged.limit}"
         raise ParameterError(
             f"parameter set {request.name} (n = {request.n}, log2 QP = {log2_qp:.1f}, {request.secret} secret, "
-            f"{request.error} error) has about {judged.bits:.0f} bits "
-            f"of security, {security} are wanted ({judged.source} allows {limit}); choose other parameters or opt in "
-            "with allow_insecure=True (--allow-insecure)"
+            f"{request.error} error) has about {judged.bits:.0f} bits of security, {security} are wanted "
+            f"({judged.source} allows {limit}); {_secure(request, log2_qp, judged)}, or opt in with "
+            "allow_insecure=True (--allow-insecure)"
         )
     return ParameterSet(
         scheme=scheme, n=request.n, moduli=tuple(moduli), special=tuple(special),
         dnum=request.dnum or len(moduli), log2_scale=request.log2_scale or 0.0, plain_modulus=t,
         secret=request.secret, error=request.error, security=judged, name=request.name, source=request.source,
     )  # fmt: skip
+
+
+def _secure(request: ParamRequest, log2_qp: float, judged: Security) -> str:
+    """Return what makes primes of these sizes as secure as wanted, in words: another secret or error where the table
+    knows none as given, a larger degree."""
+    standard = judged.table.partition("-")[0]
+    usual: tuple[dict[str, str], ...] = ({}, {"secret": "ternary"}, {"error": "binomial:21"})
+    for drawn in (*usual, usual[1] | usual[2]):
+        given = {"secret": request.secret, "error": request.error, **drawn}
+        for n in DEGREES[DEGREES.index(request.n) :]:
+            if judge(n, log2_qp, judged.wanted, standard, **given).enough:
+                changes = [f'{name}="{value}"' for name, value in drawn.items()]
+                return " and ".join([*[f"n = {n}"] * (n > request.n), *changes]) + " would do for primes of these sizes"
+    return "take fewer or smaller primes"
 
 
 def spec_directory() -> Path:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -58,3 +60,30 @@ def test_named_sets_are_judged_as_the_engine_judges_them(name: str, standard: st
         assert (secret != "binary") or not made.security.enough
         ternary = judge(made.n, made.log2_qp, 128, standard, error=made.error)
         assert made.security.bits <= ternary.bits
+
+
+@pytest.mark.parametrize("secret", ["ternary", "binary", GAUSSIAN])
+@pytest.mark.parametrize("error", ["binomial:21", "gaussian:1.0", "binomial:2"])
+@pytest.mark.parametrize("n", [4096, 1 << 17])
+def test_what_a_refusal_for_security_proposes_is_secure(n: int, secret: str, error: str) -> None:
+    request = ParamRequest(
+        n=n, data_bits=(50,) * 6, special_bits=(50,), log2_scale=40, scheme="ckks", secret=secret, error=error
+    )
+    policy: dict[str, Any] = {"security": 128, "standard": "2024", "allow_insecure": False}
+    if n == 1 << 17 and secret != "binary" and error == "binomial:21":
+        assert check(request, "ckks", **policy).security.enough
+        return
+    with pytest.raises(ParameterError, match=" would do for primes of these sizes") as refused:
+        check(request, "ckks", **policy)
+    text = str(refused.value)
+    changes: dict[str, Any] = dict(re.findall(r'(secret|error)="(.*?)"', text))
+    if degree := re.search(r"; n = (\d+)", text):
+        changes["n"] = int(degree[1])
+    assert changes
+    assert check(replace(request, **changes), "ckks", **policy).security.enough
+
+
+def test_primes_too_many_for_each_degree_are_told_to_be_fewer() -> None:
+    request = ParamRequest(n=4096, data_bits=(50,) * 90, special_bits=(50,), log2_scale=40, scheme="ckks")
+    with pytest.raises(ParameterError, match="take fewer or smaller primes, or opt in"):
+        check(request, "ckks", security=128, standard="2024", allow_insecure=False)

@@ -28,14 +28,6 @@ pub enum Error {
     /// Inputs or plain arguments are not what the program takes.
     #[error("{0}")]
     Input(String),
-    /// The backend cannot run the program.
-    #[error("the {backend} backend {lack}")]
-    Capability {
-        /// Its name.
-        backend: String,
-        /// The missing capability, as "has no operation x".
-        lack: String,
-    },
     /// A device failed or cannot do what it was asked to.
     #[error("{name}: {message}")]
     Device {

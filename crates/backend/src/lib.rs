@@ -9,23 +9,20 @@
 //! inputs ──┘       └─> Observer: progress, cancellation
 //! ```
 
-mod capabilities;
 mod coprocessor;
 mod cpu;
 mod error;
 mod keys;
 mod lower;
 pub mod measure;
-mod predict;
 mod record;
 mod request;
+mod scheme;
 
-pub use capabilities::Capabilities;
-pub use coprocessor::Coprocessor;
+pub use coprocessor::{Build, Coprocessor};
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
-pub use predict::Build;
 pub use record::{Record, Recorder};
 pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
 
@@ -33,9 +30,6 @@ pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
 pub trait Backend {
     /// Its name in reports.
     fn name(&self) -> &str;
-
-    /// Its capabilities.
-    fn capabilities(&self) -> Capabilities;
 
     /// Runs a program.
     ///

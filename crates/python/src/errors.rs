@@ -140,7 +140,7 @@ impl Raise for backend::Error {
             Self::Ckks(error) => error.kind(),
             Self::Rlwe(error) => error.kind(),
             Self::Keys(_) => Kind::KeyMismatch,
-            Self::Capability { .. } | Self::Device { .. } => Kind::Device,
+            Self::Device { .. } => Kind::Device,
             _ => Kind::Input,
         }
     }

@@ -2,15 +2,15 @@
 //! Computing the tasks of a plan: independent ones side by side, each as soon as its operands are there, the first in
 //! program order first. Ciphertexts are freed after their last use. What is computed depends on no thread.
 
-use super::plaintexts::Plaintexts;
-use super::plan::{Plan, Task};
-use super::scheme::{Scheme, Spread};
+use crate::scheme::interface::{Scheme, Spread};
+use crate::scheme::plaintexts::Plaintexts;
+use crate::scheme::plan::{Plan, Task};
+use crate::scheme::value::Value;
 use crate::{Error, Observer, Seconds};
 use program::Program;
 use program::step::Operation;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -22,32 +22,6 @@ const AHEAD: usize = 8;
 
 /// How long a worker without work waits before it asks its observer again.
 const WAIT: Duration = Duration::from_millis(50);
-
-/// A ciphertext of the run, or the caller's own.
-pub enum Value<'a, C> {
-    Lent(&'a C),
-    Own(Arc<C>),
-}
-
-impl<C> Clone for Value<'_, C> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Lent(value) => Self::Lent(value),
-            Self::Own(value) => Self::Own(value.clone()),
-        }
-    }
-}
-
-impl<C> Deref for Value<'_, C> {
-    type Target = C;
-
-    fn deref(&self) -> &C {
-        match self {
-            Self::Lent(value) => value,
-            Self::Own(value) => value,
-        }
-    }
-}
 
 /// Mutable state of a plan's execution.
 struct State<'a, C> {

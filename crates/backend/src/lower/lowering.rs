@@ -5,7 +5,7 @@ use super::chain::{Chain, Parts};
 use super::halves::Halves;
 use super::value::{Part, Source, Value};
 use crate::Error;
-use crate::cpu::scheme::Scheme;
+use crate::scheme::interface::Scheme;
 use ::polynomial::{Form, Graph, Limb, Operation as Op, Origin};
 use program::step::Step;
 use program::transform::Transform;

@@ -6,11 +6,11 @@ use super::lowered::{Lowered, lower};
 use super::lowering::Lower;
 use super::shape::{Shape, wide_shape};
 use super::widened::Widened;
-use crate::cpu::inputs::{self, Given};
-use crate::cpu::plaintexts::Plaintexts;
-use crate::cpu::plan::Plan;
-use crate::cpu::walk::Value;
-use crate::cpu::{bfv, ckks};
+use crate::scheme::inputs::{self, Given};
+use crate::scheme::plaintexts::Plaintexts;
+use crate::scheme::plan::Plan;
+use crate::scheme::value::Value;
+use crate::scheme::{bfv, ckks};
 use crate::{Error, Inputs, Observer, Outcome, Request, Seconds};
 use ::polynomial::{Graph, Host, Limb, Memory};
 use program::Parameters;
@@ -63,7 +63,7 @@ pub fn run<E: Engine>(
             match request.inputs {
                 Inputs::Bytes(bytes) => Given::Bytes(bytes),
                 Inputs::$kind(ciphertexts) => Given::Ciphertexts(ciphertexts),
-                _ => return Err(crate::cpu::of_another_scheme()),
+                _ => return Err(crate::scheme::inputs::of_another_scheme()),
             }
         };
     }

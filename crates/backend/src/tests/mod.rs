@@ -15,9 +15,7 @@ mod refusals;
 mod requests;
 mod zeros;
 
-use crate::{
-    Backend, Capabilities, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request, Unobserved,
-};
+use crate::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request, Unobserved};
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
 use clear::Slots;
@@ -151,37 +149,6 @@ fn random_programs_under_extended_keys_are_the_walk_step_by_step() {
     random_programs(&ckks_parameters(), Encryption::Extended, 4);
     random_programs(&bfv_parameters(), Encryption::Extended, 4);
     random_programs(&bfv_wide_parameters(), Encryption::Extended, 2);
-}
-
-#[test]
-fn a_backend_says_what_it_lacks() {
-    let (program, _) = Maker::new(ckks_parameters(), Encryption::Secret, 2).finish();
-    let all = Cpu::new(Threads::ONE).capabilities();
-    assert_eq!(all.check("cpu", &program), Ok(()));
-    let lack = |capabilities: Capabilities| capabilities.check("x", &program).unwrap_err();
-    let no_ckks = Capabilities {
-        schemes: vec!["bfv"],
-        ..all.clone()
-    };
-    assert_eq!(lack(no_ckks).to_string(), "the x backend has no ckks");
-    let small = Capabilities {
-        max_degree: Some(512),
-        ..all.clone()
-    };
-    let message = "the x backend has degrees up to 512, not 1024";
-    assert_eq!(lack(small).to_string(), message);
-    let narrow = Capabilities {
-        max_prime_bits: 40,
-        ..all.clone()
-    };
-    let message = "the x backend has primes up to 40 bits, not 50";
-    assert_eq!(lack(narrow).to_string(), message);
-    let no_inputs = Capabilities {
-        operations: vec!["add"],
-        ..all
-    };
-    let message = "the x backend has no operation input";
-    assert_eq!(lack(no_inputs).to_string(), message);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program would take of a co-processor, before there is one: its plan and the cycles of it.
 
-use crate::cpu::{bfv, ckks};
 use crate::lower::{Lower, Shape, Widened, lower, wide_shape};
+use crate::scheme::{bfv, ckks};
 use crate::{Error, KeySet};
 use isa::{BuildInfo, Op, Reduction};
 use offload::{Offer, Prediction};

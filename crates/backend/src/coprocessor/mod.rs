@@ -2,13 +2,16 @@
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
 mod client;
+mod predict;
 
 use crate::lower::{Engine, Shape, run};
-use crate::predict::{MOST_RUNS, shape_of};
-use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request};
+
+use crate::{Backend, Error, Inputs, Observer, Outcome, Request};
 use ::polynomial::{Graph, Host, Memory};
 use bfv::Ciphertext;
 use offload::{Ended, Offer, Progress, Ran, Session, Shift, Usage};
+pub use predict::Build;
+use predict::{MOST_RUNS, shape_of};
 use program::Program;
 use rlwe::Threads;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -261,13 +264,7 @@ impl Backend for Coprocessor {
         &self.device.name
     }
 
-    /// Everything: the host is the fallback.
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::everything()
-    }
-
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
-        self.capabilities().check(self.name(), request.program)?;
         run(self, &self.threads, request, observer)
     }
 
@@ -284,7 +281,6 @@ impl Backend for Coprocessor {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
         };
-        self.capabilities().check(self.name(), first.program)?;
         let same = |r: &Request<'_>| {
             std::ptr::eq(r.keys, first.keys)
                 && r.plain == first.plain

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV.
 
-use super::scheme::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use super::interface::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
 use crate::keys::key;
 use crate::{Error, KeySet};
 use bfv::linear_transform::ExtendedPlaintext;

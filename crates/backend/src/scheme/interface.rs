@@ -132,7 +132,7 @@ macro_rules! applied {
                 e.relinearize(a, key($keys.relinearization.as_deref(), "relinearization")?)
             }
             $($own => $done,)*
-            _ => return Err($crate::cpu::scheme::unknown($scheme, $step)),
+            _ => return Err($crate::scheme::interface::unknown($scheme, $step)),
         };
         Ok(done?)
     }};

@@ -2,7 +2,7 @@
 //! Plaintexts of a run: evaluated, checked against the program's guarantee, encoded once for each level, scale and kind
 //! of use, and dropped after the last use.
 
-use super::scheme::{Scheme, Spread};
+use super::interface::{Scheme, Spread};
 use crate::Error;
 use program::expression::Numbers;
 use program::step::{Plaintext, Step};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ciphertexts of the encrypted arguments: read, and compared with the program's input steps.
 
-use super::scheme::{Facts, Scheme};
-use super::walk::Value;
+use super::interface::{Facts, Scheme};
+use super::value::Value;
 use crate::Error;
 use ckks::SCALE_TOLERANCE;
 use program::Program;
@@ -107,4 +107,9 @@ fn compare(
         }
         _ => Ok(()),
     }
+}
+
+/// The error of ciphertexts that the scheme does not know.
+pub(crate) fn of_another_scheme() -> Error {
+    Error::Input("the ciphertexts are of another scheme or word width than the program".into())
 }

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! This machine's processor.
 
-pub(crate) mod bfv;
-pub(crate) mod ckks;
-pub(crate) mod inputs;
-pub(crate) mod plaintexts;
-pub(crate) mod plan;
-pub(crate) mod scheme;
-pub(crate) mod walk;
+mod walk;
 
-use crate::{Backend, Capabilities, Error, Inputs, Observer, Outcome, Request, Seconds};
-use inputs::Given;
-use plaintexts::Plaintexts;
-use plan::Plan;
+use crate::scheme::inputs::{self, Given, of_another_scheme};
+use crate::scheme::interface::Scheme;
+use crate::scheme::plaintexts::Plaintexts;
+use crate::scheme::plan::Plan;
+use crate::scheme::{bfv, ckks};
+use crate::{Backend, Error, Inputs, Observer, Outcome, Request, Seconds};
 use program::Parameters;
 use rlwe::Threads;
-use scheme::Scheme;
 use std::time::Instant;
 use walk::Walk;
 
@@ -69,10 +64,6 @@ impl Backend for Cpu {
         "cpu"
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::everything()
-    }
-
     fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
         let (inputs, seed) = (request.inputs, request.seed.clone());
         let encodes = !request.program.plaintexts.is_empty();
@@ -109,8 +100,4 @@ impl Backend for Cpu {
             }
         }
     }
-}
-
-pub(crate) fn of_another_scheme() -> Error {
-    Error::Input("the ciphertexts are of another scheme or word width than the program".into())
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS.
 
-use super::scheme::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use super::interface::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
 use crate::keys::key;
 use crate::{Error, KeySet};
 use ckks::linear_transform::ExtendedPlaintext;

@@ -83,18 +83,16 @@ impl<W: Word> Lower for Bfv<'_, W> {
         lowering: &mut Lowering<'_, Self>,
         factors: [&Value; 2],
         limbs: usize,
-        task: u32,
     ) -> Result<[Vec<Part>; 2], Error> {
-        operands(lowering, factors, limbs, task)
+        operands(lowering, factors, limbs)
     }
 
     fn after_tensor(
         lowering: &mut Lowering<'_, Self>,
         products: Vec<Part>,
         limbs: usize,
-        task: u32,
     ) -> Result<Vec<Part>, Error> {
-        after_tensor(lowering, products, limbs, task)
+        after_tensor(lowering, products, limbs)
     }
 }
 
@@ -141,18 +139,11 @@ pub fn operands<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     [a, b]: [&Value; 2],
     limbs: usize,
-    task: u32,
 ) -> Result<[Vec<Part>; 2], Error> {
     let bases = bases(lowering, limbs)?;
-    let left = a
-        .parts
-        .iter()
-        .map(|part| lifted(lowering, part, &bases, task));
+    let left = a.parts.iter().map(|part| lifted(lowering, part, &bases));
     let left = left.collect();
-    let right = b
-        .parts
-        .iter()
-        .map(|part| switched(lowering, part, &bases, task));
+    let right = b.parts.iter().map(|part| switched(lowering, part, &bases));
     Ok([left, right.collect::<Result<_, _>>()?])
 }
 
@@ -161,22 +152,23 @@ pub fn after_tensor<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     products: Vec<Part>,
     limbs: usize,
-    task: u32,
 ) -> Result<Vec<Part>, Error> {
     let (bases, t) = (bases(lowering, limbs)?, lowering.scheme.plain_modulus());
     if lowering.converts {
-        let rounded = |product: &Part| rounded(lowering, product, limbs, (t, task));
+        let rounded = |product: &Part| rounded(lowering, product, limbs, t);
         return Ok(products.iter().map(rounded).collect());
     }
     let joint = [&bases.q, &bases.p]
         .map(|basis| lowering.graph.basis(basis))
         .concat();
     let scaled = |product: &Part| {
-        let mut product = lowering.in_form(product, Form::Coefficients, task);
+        let mut product = lowering.in_form(product, Form::Coefficients);
         if bases.wide.is_some() {
-            product.limbs = lowering.graph.convert(&product.limbs, &joint, task);
+            product.limbs = lowering
+                .graph
+                .convert(&product.limbs, &joint, lowering.task);
         }
-        lowering.divided(&product, limbs, (&bases.p, t), task)
+        lowering.divided(&product, limbs, (&bases.p, t))
     };
     products.iter().map(scaled).collect()
 }
@@ -187,17 +179,17 @@ fn rounded<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     product: &Part,
     limbs: usize,
-    (t, task): (u64, u32),
+    t: u64,
 ) -> Part {
     let [low, high] =
         [0..limbs, limbs..product.limbs.len()].map(|range| product.limbs[range].to_vec());
-    let high = lowering.graph.intt(&high, task);
+    let high = lowering.graph.intt(&high, lowering.task);
     let moduli = lowering.graph.moduli_of(&low);
-    let correction = lowering.graph.round(&high, &moduli, t, task);
-    let low = lowering.graph.intt(&low, task);
+    let correction = lowering.graph.round(&high, &moduli, t, lowering.task);
+    let low = lowering.graph.intt(&low, lowering.task);
     let sum = lowering
         .graph
-        .by_limb(Operation::Add, &[&low, &correction], task);
+        .by_limb(Operation::Add, &[&low, &correction], lowering.task);
     Part {
         form: Form::Coefficients,
         limbs: sum,
@@ -209,19 +201,18 @@ fn lifted<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     part: &Part,
     bases: &Bases<S::Word>,
-    task: u32,
 ) -> Part {
-    let own = lowering.in_form(part, Form::Coefficients, task);
+    let own = lowering.in_form(part, Form::Coefficients);
     let high = lowering
         .graph
         .basis(bases.wide.as_ref().unwrap_or(&bases.p));
-    let high = lowering.graph.convert(&own.limbs, &high, task);
+    let high = lowering.graph.convert(&own.limbs, &high, lowering.task);
     let mut limbs = match bases.wide {
         Some(_) => Vec::new(),
         // Each basis by itself: the values of the first may be there already.
-        None => lowering.in_form(part, Form::Values, task).limbs,
+        None => lowering.in_form(part, Form::Values).limbs,
     };
-    limbs.extend(lowering.graph.ntt(&high, task));
+    limbs.extend(lowering.graph.ntt(&high, lowering.task));
     Part {
         form: Form::Values,
         limbs,
@@ -234,10 +225,9 @@ fn switched<S: Multiplies>(
     lowering: &mut Lowering<'_, S>,
     part: &Part,
     bases: &Bases<S::Word>,
-    task: u32,
 ) -> Result<Part, Error> {
     let (q, p) = (&bases.q, &bases.p);
-    let own = lowering.in_form(part, Form::Coefficients, task).limbs;
+    let own = lowering.in_form(part, Form::Coefficients).limbs;
     let [q_moduli, p_moduli] = [q, p].map(|basis| lowering.graph.basis(basis));
     let residue = |of: &RnsBasis<S::Word>, m: &Modulus<S::Word>| {
         m.reduce_digits(&of.product().to_u64_digits())
@@ -245,25 +235,25 @@ fn switched<S: Multiplies>(
     let p_mod_q = q.moduli().iter().map(|m| residue(p, m).to_u128()).collect();
     let inverse = |m: &Modulus<S::Word>| m.inv_vt(residue(q, m)).map(|i| m.neg(i).to_u128());
     let minus_q_inv = p.moduli().iter().map(inverse).collect::<Result<_, _>>();
-    let remainder = lowering.scaled(&own, p_mod_q, task);
-    let remainder = lowering.graph.convert(&remainder, &p_moduli, task);
-    let high = lowering.scaled(&remainder, minus_q_inv.map_err(rns::RnsError::from)?, task);
+    let remainder = lowering.scaled(&own, p_mod_q);
+    let remainder = lowering.graph.convert(&remainder, &p_moduli, lowering.task);
+    let high = lowering.scaled(&remainder, minus_q_inv.map_err(rns::RnsError::from)?);
     let limbs = match &bases.wide {
         Some(wide) => {
             let moduli = lowering.graph.basis(wide);
-            let whole = lowering.graph.convert(&high, &moduli, task);
-            lowering.graph.ntt(&whole, task)
+            let whole = lowering.graph.convert(&high, &moduli, lowering.task);
+            lowering.graph.ntt(&whole, lowering.task)
         }
         None => {
-            let mut low = lowering.graph.convert(&high, &q_moduli, task);
+            let mut low = lowering.graph.convert(&high, &q_moduli, lowering.task);
             if lowering.converts {
                 let t = lowering.scheme.plain_modulus();
                 let factors = q.moduli().iter().map(|m| Ok(quotient(m, t, p)?.to_u128()));
                 let factors = factors.collect::<Result<_, Error>>()?;
-                low = lowering.scaled(&low, factors, task);
+                low = lowering.scaled(&low, factors);
             }
-            let mut limbs = lowering.graph.ntt(&low, task);
-            limbs.extend(lowering.graph.ntt(&high, task));
+            let mut limbs = lowering.graph.ntt(&low, lowering.task);
+            limbs.extend(lowering.graph.ntt(&high, lowering.task));
             limbs
         }
     };

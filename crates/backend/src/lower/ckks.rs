@@ -80,7 +80,6 @@ impl Lower for Ckks<'_> {
         _: &mut Lowering<'_, Self>,
         factors: [&Value; 2],
         limbs: usize,
-        _: u32,
     ) -> Result<[Vec<Part>; 2], Error> {
         Ok(factors.map(|value| value.parts.iter().map(|part| part.prefix(limbs)).collect()))
     }
@@ -89,7 +88,6 @@ impl Lower for Ckks<'_> {
         _: &mut Lowering<'_, Self>,
         products: Vec<Part>,
         _: usize,
-        _: u32,
     ) -> Result<Vec<Part>, Error> {
         Ok(products)
     }

@@ -6,7 +6,7 @@ pub mod bfv;
 pub mod ckks;
 
 use super::run::Engine;
-use super::zero::zero_sums;
+use super::zero::{ZeroOperands, zero_sums};
 use crate::{Error, Observer};
 use ::polynomial::{Form, Graph, Host, Limb, Operation as Op, Words};
 use rlwe::SignedPoly;
@@ -151,7 +151,12 @@ impl<'a, W: Word> Sums<'a, W> {
         key: [&[Limb]; 2],
         errors: [&[Limb]; 2],
     ) -> [Vec<Limb>; 2] {
-        zero_sums(&mut self.graph, (u, key, errors), D::FORM, self.task)
+        zero_sums(
+            &mut self.graph,
+            &ZeroOperands { u, key, errors },
+            D::FORM,
+            self.task,
+        )
     }
 
     /// Computes results, which are in the form of the domain.

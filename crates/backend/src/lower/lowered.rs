@@ -77,6 +77,7 @@ pub fn lower<S: Lower>(
         transforms: &program.transforms,
         input_scales,
         graph,
+        task: 0,
         moves,
         halves,
         digit_major: moves && shape.digit_major,
@@ -96,8 +97,8 @@ pub fn lower<S: Lower>(
     }
     let outputs = program.outputs.iter().map(|&output| {
         let value = &values[output as usize];
-        let task = lowering.graph.task("output", output);
-        let native = |part: &Part| lowering.in_form(part, S::FORM, task).limbs;
+        lowering.task = lowering.graph.task("output", output);
+        let native = |part: &Part| lowering.in_form(part, S::FORM).limbs;
         Output {
             input: value.input,
             parts: value.parts.clone().iter().map(native).collect(),

@@ -75,7 +75,6 @@ pub trait Lower: Scheme + Sized {
         lowering: &mut Lowering<'_, Self>,
         factors: [&Value; 2],
         limbs: usize,
-        task: u32,
     ) -> Result<[Vec<Part>; 2], Error>;
 
     /// The parts of the product from those of the tensor.
@@ -83,7 +82,6 @@ pub trait Lower: Scheme + Sized {
         lowering: &mut Lowering<'_, Self>,
         products: Vec<Part>,
         limbs: usize,
-        task: u32,
     ) -> Result<Vec<Part>, Error>;
 }
 
@@ -93,6 +91,8 @@ pub struct Lowering<'s, S: Lower> {
     pub(super) transforms: &'s [Transform],
     pub(super) input_scales: &'s [f64],
     pub(super) graph: Graph<S::Word>,
+    /// The task that operations belong to from now on, a number of the graph.
+    pub(super) task: u32,
     pub(super) sources: Vec<Source>,
     pub(super) scales: HashMap<u32, Vec<f64>>,
     /// Bits of the primes that integers may be worked on by, where that is worth it.
@@ -119,17 +119,12 @@ impl<S: Lower> Lowering<'_, S> {
         Ok(whole[..limbs].to_vec())
     }
 
-    pub(super) fn source(
-        &mut self,
-        source: Source,
-        limbs: usize,
-        task: u32,
-    ) -> Result<Vec<Limb>, Error> {
+    pub(super) fn source(&mut self, source: Source, limbs: usize) -> Result<Vec<Limb>, Error> {
         let moduli = self.moduli(limbs)?;
-        Ok(self.source_over(source, &moduli, task))
+        Ok(self.source_over(source, &moduli))
     }
 
-    pub(super) fn source_over(&mut self, source: Source, moduli: &[u16], task: u32) -> Vec<Limb> {
+    pub(super) fn source_over(&mut self, source: Source, moduli: &[u16]) -> Vec<Limb> {
         let known = self.sources.iter().position(|other| *other == source);
         let number = known.unwrap_or_else(|| {
             self.sources.push(source);
@@ -149,13 +144,13 @@ impl<S: Lower> Lowering<'_, S> {
             Source::Sample { .. } => Origin::Randomness,
         };
         self.graph.label(number as u32, origin);
-        self.graph.source((number as u32, form), moduli, task)
+        self.graph.source((number as u32, form), moduli, self.task)
     }
 
-    pub(super) fn input(&mut self, input: usize, step: &Step, task: u32) -> Result<Value, Error> {
+    pub(super) fn input(&mut self, input: usize, step: &Step) -> Result<Value, Error> {
         let parts = (0..usize::from(step.size)).map(|part| {
             let source = Source::Input { input, part };
-            let limbs = self.source(source, step.level as usize + 1, task)?;
+            let limbs = self.source(source, step.level as usize + 1)?;
             Ok(Part {
                 form: S::FORM,
                 limbs,
@@ -168,33 +163,33 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    pub(super) fn in_form(&mut self, part: &Part, form: Form, task: u32) -> Part {
+    pub(super) fn in_form(&mut self, part: &Part, form: Form) -> Part {
         let limbs = match (part.form, form) {
-            (Form::Coefficients, Form::Values) => self.graph.ntt(&part.limbs, task),
-            (Form::Values, Form::Coefficients) => self.graph.intt(&part.limbs, task),
+            (Form::Coefficients, Form::Values) => self.graph.ntt(&part.limbs, self.task),
+            (Form::Values, Form::Coefficients) => self.graph.intt(&part.limbs, self.task),
             _ => part.limbs.clone(),
         };
         Part { form, limbs }
     }
 
     /// An operation on parts of one form, over the limbs that all of them have.
-    pub(super) fn by_limb(&mut self, operation: Op, parts: &[&Part], task: u32) -> Part {
+    pub(super) fn by_limb(&mut self, operation: Op, parts: &[&Part]) -> Part {
         let common = parts.iter().map(|part| part.limbs.len()).min().unwrap_or(0);
         let operands: Vec<&[Limb]> = parts.iter().map(|part| &part.limbs[..common]).collect();
         Part {
             form: parts[0].form,
-            limbs: self.graph.by_limb(operation, &operands, task),
+            limbs: self.graph.by_limb(operation, &operands, self.task),
         }
     }
 
     /// Both in the form that one of them has: values, if one of them is.
-    pub(super) fn alike(&mut self, a: &Part, b: &Part, task: u32) -> [Part; 2] {
+    pub(super) fn alike(&mut self, a: &Part, b: &Part) -> [Part; 2] {
         let form = if a.form == b.form {
             a.form
         } else {
             Form::Values
         };
-        [a, b].map(|part| self.in_form(part, form, task))
+        [a, b].map(|part| self.in_form(part, form))
     }
 
     pub(super) fn last_prime(&self, value: &Value) -> f64 {

@@ -16,7 +16,6 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         polynomials: &[Vec<Limb>],
         (to, copies): (&[u16], usize),
-        task: u32,
     ) -> Vec<Limb> {
         let from = self.graph.moduli_of(&polynomials[0]);
         let (count, all) = (from.len(), to.repeat(copies));
@@ -26,7 +25,7 @@ impl<S: Lower> Lowering<'_, S> {
             let over =
                 (0..count - 1).map(|i| self.inverse_modulo(&from[i + 1..], from[i]).to_u128());
             let over = over.collect::<Vec<u128>>().repeat(digit.len());
-            rest = self.graph.by_limb(Op::Scale(over), &[&rest], task);
+            rest = self.graph.by_limb(Op::Scale(over), &[&rest], self.task);
         }
         let mut sum: Option<Vec<Limb>> = None;
         for last in (0..count).rev() {
@@ -35,12 +34,12 @@ impl<S: Lower> Lowering<'_, S> {
             let each = digit.iter().map(|limb| vec![*limb]).collect();
             let lifted = self
                 .graph
-                .convert_each(each, &targets.repeat(digit.len()), task);
+                .convert_each(each, &targets.repeat(digit.len()), self.task);
             let term = heads(&lifted, (targets.len(), all.len()));
             sum = Some(match sum {
                 None if self.is_long(from[last], &targets) => {
                     let ones = vec![1; term.len()];
-                    self.graph.by_limb(Op::Scale(ones), &[&term], task)
+                    self.graph.by_limb(Op::Scale(ones), &[&term], self.task)
                 }
                 None => term,
                 Some(sum) => {
@@ -48,7 +47,7 @@ impl<S: Lower> Lowering<'_, S> {
                     let weights: Vec<u128> = all.iter().map(weight).collect();
                     let factors = weights.repeat(digit.len());
                     self.graph
-                        .by_limb(Op::ScaleAdd(factors), &[&term, &sum], task)
+                        .by_limb(Op::ScaleAdd(factors), &[&term, &sum], self.task)
                 }
             });
             if last == 0 {
@@ -67,7 +66,7 @@ impl<S: Lower> Lowering<'_, S> {
             let factors = factors.collect::<Vec<u128>>().repeat(digit.len());
             let left = self
                 .graph
-                .by_limb(Op::ScaleAdd(factors), &[&taken, &rest], task);
+                .by_limb(Op::ScaleAdd(factors), &[&taken, &rest], self.task);
             digit = left.chunks(last).map(|of_one| of_one[last - 1]).collect();
             rest = heads(&left, (last, last - 1));
         }

@@ -29,16 +29,15 @@ impl<S: Lower> Lowering<'_, S> {
         digits: &Digits,
         key: (Option<u64>, u64),
         mut sum: Option<Part>,
-        task: u32,
     ) -> Result<Part, Error> {
         for number in 0..digits.parts.len() {
-            let digit = self.in_form(&digits.parts[number], Form::Values, task);
-            let mut halves = self.key(digits, key, (number, 0), task);
-            let second = self.key(digits, key, (number, 1), task);
+            let digit = self.in_form(&digits.parts[number], Form::Values);
+            let mut halves = self.key(digits, key, (number, 0));
+            let second = self.key(digits, key, (number, 1));
             halves.limbs.extend(second.limbs);
             sum = Some(match sum {
-                None => self.by_limb(Op::Mul, &[&digit, &halves], task),
-                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &halves, &sum], task),
+                None => self.by_limb(Op::Mul, &[&digit, &halves]),
+                Some(sum) => self.by_limb(Op::MulAdd, &[&digit, &halves, &sum]),
             });
         }
         sum.ok_or_else(|| Error::Input("a ciphertext without limbs".to_owned()))
@@ -46,18 +45,13 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// The sums of both halves divided by the special primes, by one transform of the dividend and one of the
     /// remainder; then permuted by x -> x^`element`.
-    pub(super) fn both_switched(
-        &mut self,
-        sum: &Part,
-        element: u64,
-        task: u32,
-    ) -> Result<[Part; 2], Error> {
+    pub(super) fn both_switched(&mut self, sum: &Part, element: u64) -> Result<[Part; 2], Error> {
         let Some(p) = self.scheme.chain().p else {
             return Err(Error::Input("a set without a special prime".to_owned()));
         };
-        let divided = self.divided_by_last(sum, 2, &p, task)?;
-        let turned = self.permuted(&divided, element, task);
-        Ok(self.parted(&turned, task))
+        let divided = self.divided_by_last(sum, 2, &p)?;
+        let turned = self.permuted(&divided, element);
+        Ok(self.parted(&turned))
     }
 
     /// A relinearisation by both halves at once.
@@ -65,14 +59,13 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         digits: &Digits,
         own: [&Part; 2],
-        task: u32,
     ) -> Result<Vec<Part>, Error> {
-        let sum = self.both_sums(digits, (None, 1), None, task)?;
-        let sums = self.both_switched(&sum, 1, task)?;
+        let sum = self.both_sums(digits, (None, 1), None)?;
+        let sums = self.both_switched(&sum, 1)?;
         let parts = sums.iter().zip(own).map(|(sum, own)| {
-            let own = self.in_form(own, S::FORM, task);
-            let sum = self.in_form(sum, S::FORM, task);
-            self.by_limb(Op::Add, &[&sum, &own], task)
+            let own = self.in_form(own, S::FORM);
+            let sum = self.in_form(sum, S::FORM);
+            self.by_limb(Op::Add, &[&sum, &own])
         });
         Ok(parts.collect())
     }
@@ -83,27 +76,26 @@ impl<S: Lower> Lowering<'_, S> {
         digits: &Digits,
         (element, inverse): (u64, u64),
         own: &Part,
-        task: u32,
     ) -> Result<Vec<Part>, Error> {
-        let sum = self.both_sums(digits, (Some(element), inverse), None, task)?;
+        let sum = self.both_sums(digits, (Some(element), inverse), None)?;
         // Beside the division, when all digits and keys have come.
-        let own = self.in_form(own, Form::Values, task);
-        let own = self.permuted(&own, element, task);
+        let own = self.in_form(own, Form::Values);
+        let own = self.permuted(&own, element);
         let [before, after] = self.around_division(element);
-        let sum = self.permuted(&sum, before, task);
-        let [first, second] = self.both_switched(&sum, after, task)?;
-        let first = self.by_limb(Op::Add, &[&first, &own], task);
-        let parts = [first, second].map(|part| self.in_form(&part, S::FORM, task));
+        let sum = self.permuted(&sum, before);
+        let [first, second] = self.both_switched(&sum, after)?;
+        let first = self.by_limb(Op::Add, &[&first, &own]);
+        let parts = [first, second].map(|part| self.in_form(&part, S::FORM));
         Ok(parts.to_vec())
     }
 
     /// Both halves of a part in parallel lanes, each in the lanes of the first.
-    pub(super) fn parted(&mut self, both: &Part, task: u32) -> [Part; 2] {
+    pub(super) fn parted(&mut self, both: &Part) -> [Part; 2] {
         let (first, second) = both.limbs.split_at(both.limbs.len() / 2);
         // The second half goes to the lanes of the first.
         let moduli = self.graph.moduli_of(second);
         let each = second.iter().map(|limb| vec![*limb]).collect();
-        let second = self.graph.convert_each(each, &moduli, task);
+        let second = self.graph.convert_each(each, &moduli, self.task);
         let part = |limbs: Vec<Limb>| Part {
             form: both.form,
             limbs,
@@ -118,10 +110,9 @@ impl<S: Lower> Lowering<'_, S> {
         part: &Part,
         sides: usize,
         dropped: &RnsBasis<S::Word>,
-        task: u32,
     ) -> Result<Part, Error> {
-        let division = self.division(part, (sides, dropped), None, task)?;
-        Ok(self.quotient(division, task))
+        let division = self.division(part, (sides, dropped), None)?;
+        Ok(self.quotient(division))
     }
 
     /// The same up to the remainder, which goes to all lanes; plus what is given.
@@ -130,7 +121,6 @@ impl<S: Lower> Lowering<'_, S> {
         part: &Part,
         (sides, dropped): (usize, &RnsBasis<S::Word>),
         plus: Option<&Part>,
-        task: u32,
     ) -> Result<Division, Error> {
         let side = part.limbs.len() / sides;
         let split = side - dropped.len();
@@ -142,9 +132,9 @@ impl<S: Lower> Lowering<'_, S> {
                 .collect(),
         };
         let (kept, last) = (gather(0..split), gather(split..side));
-        let last = self.in_form(&last, Form::Coefficients, task).limbs;
+        let last = self.in_form(&last, Form::Coefficients).limbs;
         let last: Vec<Vec<Limb>> = last.chunks(dropped.len()).map(<[Limb]>::to_vec).collect();
-        self.division_of(&kept, (&last, dropped), plus, task)
+        self.division_of(&kept, (&last, dropped), plus)
     }
 
     /// The same of parts whose limbs over the dropped primes, coefficients, stand elsewhere.
@@ -153,7 +143,6 @@ impl<S: Lower> Lowering<'_, S> {
         kept: &Part,
         (last, dropped): (&[Vec<Limb>], &RnsBasis<S::Word>),
         plus: Option<&Part>,
-        task: u32,
     ) -> Result<Division, Error> {
         let moduli = self.graph.moduli_of(&kept.limbs);
         let inverse = |m: &u16| quotient(self.graph.plans()[usize::from(*m)].modulus(), 1, dropped);
@@ -166,36 +155,31 @@ impl<S: Lower> Lowering<'_, S> {
         let factors = inverses.iter().map(|inverse| inverse.to_u128()).collect();
         // While the remainder goes from lane to lane.
         let scaled = match plus {
-            None => self.by_limb(Op::Scale(factors), &[kept], task),
-            Some(plus) => self.by_limb(Op::ScaleAdd(factors), &[kept, plus], task),
+            None => self.by_limb(Op::Scale(factors), &[kept]),
+            Some(plus) => self.by_limb(Op::ScaleAdd(factors), &[kept, plus]),
         };
         let one = &moduli[..moduli.len() / last.len()];
         Ok(Division {
             scaled,
-            remainder: self.centred(last, (one, 1), task),
+            remainder: self.centred(last, (one, 1)),
             negated,
         })
     }
 
     /// The result of a division.
-    pub(super) fn quotient(&mut self, division: Division, task: u32) -> Part {
+    pub(super) fn quotient(&mut self, division: Division) -> Part {
         let remainder = Part {
             form: Form::Coefficients,
             limbs: division.remainder,
         };
-        let remainder = self.in_form(&remainder, division.scaled.form, task);
+        let remainder = self.in_form(&remainder, division.scaled.form);
         let negated = Op::ScaleAdd(division.negated);
-        self.by_limb(negated, &[&remainder, &division.scaled], task)
+        self.by_limb(negated, &[&remainder, &division.scaled])
     }
 
     /// P times two polynomials over the data primes, over the special primes too, where that is 0: what is added to the
     /// sums before they are divided. One part where both halves are computed at once.
-    pub(super) fn addends(
-        &mut self,
-        parts: [&Part; 2],
-        special: &RnsBasis<S::Word>,
-        task: u32,
-    ) -> Vec<Part> {
+    pub(super) fn addends(&mut self, parts: [&Part; 2], special: &RnsBasis<S::Word>) -> Vec<Part> {
         let data = self.graph.moduli_of(&parts[0].limbs);
         let mut factors: Vec<u128> = data.iter().map(|&m| self.residue(m, special)).collect();
         let moduli = [data, self.special()].concat();
@@ -215,12 +199,12 @@ impl<S: Lower> Lowering<'_, S> {
             let each = (0..factors.len()).map(|i| limb(i % moduli.len()));
             let moved = Part {
                 form: part.form,
-                limbs: (self.graph).convert_each(each.collect(), &moduli.repeat(sides), task),
+                limbs: (self.graph).convert_each(each.collect(), &moduli.repeat(sides), self.task),
             };
             let sum = if is_mirrored { sums.pop() } else { None };
             sums.push(match sum {
-                None => self.by_limb(Op::Scale(factors), &[&moved], task),
-                Some(sum) => self.by_limb(Op::ScaleAdd(factors), &[&moved, &sum], task),
+                None => self.by_limb(Op::Scale(factors), &[&moved]),
+                Some(sum) => self.by_limb(Op::ScaleAdd(factors), &[&moved, &sum]),
             });
         }
         sums

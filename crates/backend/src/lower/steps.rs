@@ -9,7 +9,7 @@ use program::step::{Operation, Plaintext, Step};
 
 impl<S: Lower> Lowering<'_, S> {
     /// The name of a step's work in reports.
-    fn task(&mut self, number: u32, step: &Step) -> u32 {
+    fn task_of(&mut self, number: u32, step: &Step) -> u32 {
         let name = match step.operation {
             Operation::Multiply(..) | Operation::Square(_) => "tensor",
             Operation::Relinearize(_)
@@ -32,7 +32,7 @@ impl<S: Lower> Lowering<'_, S> {
         step: &Step,
         values: &[Value],
     ) -> Result<Value, Error> {
-        let task = self.task(number, step);
+        self.task = self.task_of(number, step);
         let of = |a: u32| &values[a as usize];
         let limbs = step.level as usize + 1;
         let kept = |parts: Vec<Part>, scale: f64| Value {
@@ -41,75 +41,69 @@ impl<S: Lower> Lowering<'_, S> {
             input: None,
         };
         Ok(match step.operation {
-            Operation::Input => self.input(number as usize, step, task)?,
-            Operation::Add(a, b) => self.sum(of(a), of(b), (&Op::Add, task)),
-            Operation::Sub(a, b) => self.sum(of(a), of(b), (&Op::Sub, task)),
+            Operation::Input => self.input(number as usize, step)?,
+            Operation::Add(a, b) => self.sum(of(a), of(b), &Op::Add),
+            Operation::Sub(a, b) => self.sum(of(a), of(b), &Op::Sub),
             Operation::Negate(a) => {
-                let negated = |part: &Part| self.by_limb(Op::Neg, &[part], task);
+                let negated = |part: &Part| self.by_limb(Op::Neg, &[part]);
                 kept(of(a).parts.iter().map(negated).collect(), of(a).scale)
             }
-            Operation::AddPlain(a, p) => self.plain_sum(of(a), p, (&Op::Add, task))?,
-            Operation::SubPlain(a, p) => self.plain_sum(of(a), p, (&Op::Sub, task))?,
+            Operation::AddPlain(a, p) => self.plain_sum(of(a), p, &Op::Add)?,
+            Operation::SubPlain(a, p) => self.plain_sum(of(a), p, &Op::Sub)?,
             Operation::MultiplyPlain(a, p) => {
                 let (a, level) = (of(a), step.level);
-                let factor = self.source(Source::Factor(p, level), limbs, task)?;
+                let factor = self.source(Source::Factor(p, level), limbs)?;
                 let factor = Part {
                     form: Form::Values,
                     limbs: factor,
                 };
                 let parts = a.parts.iter().map(|part| {
-                    let values = self.in_form(part, Form::Values, task);
-                    self.by_limb(Op::Mul, &[&values, &factor], task)
+                    let values = self.in_form(part, Form::Values);
+                    self.by_limb(Op::Mul, &[&values, &factor])
                 });
                 kept(parts.collect(), S::product_scale(a.scale, p.scale))
             }
-            Operation::Multiply(a, b) => self.product(of(a), of(b), task)?,
-            Operation::Square(a) => self.product(of(a), of(a), task)?,
+            Operation::Multiply(a, b) => self.product(of(a), of(b))?,
+            Operation::Square(a) => self.product(of(a), of(a))?,
             Operation::Relinearize(a) if of(a).parts.len() == 2 => of(a).clone(),
-            Operation::Relinearize(a) => self.relinearize(of(a), task)?,
-            Operation::Rotate(a, by) => self.rotate(of(a), self.scheme.element(by), task)?,
+            Operation::Relinearize(a) => self.relinearize(of(a))?,
+            Operation::Rotate(a, by) => self.rotate(of(a), self.scheme.element(by))?,
             Operation::SwapRows(a) => {
                 let swap = 2 * self.graph.n() as u64 - 1;
-                self.rotate(of(a), swap, task)?
+                self.rotate(of(a), swap)?
             }
-            Operation::RelinearizeRescale(a) => self.relinearize_rescale(of(a), task)?,
+            Operation::RelinearizeRescale(a) => self.relinearize_rescale(of(a))?,
             Operation::LinearTransform(a, number) if S::TRANSFORMS => {
                 let transform = &self.transforms[number as usize];
-                self.transform(of(a), transform, (step.level, task))?
+                self.transform(of(a), transform, step.level)?
             }
             Operation::Rescale(a) => {
                 let value = of(a);
-                let divided = self.drop_last(value, task)?;
+                let divided = self.drop_last(value)?;
                 kept(divided, value.scale / self.last_prime(value))
             }
-            Operation::ModDrop(a) => self.mod_drop(of(a), limbs, task)?,
+            Operation::ModDrop(a) => self.mod_drop(of(a), limbs)?,
             Operation::Within(a, _) => of(a).clone(),
-            Operation::EncryptZero if self.zeros => self.zero(number, step, task)?,
-            _ => self.outside(number, step, values, task)?,
+            Operation::EncryptZero if self.zeros => self.zero(number, step)?,
+            _ => self.outside(number, step, values)?,
         })
     }
 
     /// A step that only the scheme's own evaluator does.
-    fn outside(
-        &mut self,
-        number: u32,
-        step: &Step,
-        values: &[Value],
-        task: u32,
-    ) -> Result<Value, Error> {
+    fn outside(&mut self, number: u32, step: &Step, values: &[Value]) -> Result<Value, Error> {
         let (operands, count) = step.operation.operands();
         let (mut limbs, mut scales) = (Vec::new(), Vec::new());
         for &operand in &operands[..count] {
             let value = &values[operand as usize];
             scales.push(value.scale);
             for part in &value.parts {
-                limbs.push(self.in_form(part, S::FORM, task).limbs);
+                limbs.push(self.in_form(part, S::FORM).limbs);
             }
         }
         self.scales.insert(number, scales);
         let moduli = self.moduli(step.level as usize + 1)?;
         let all = moduli.repeat(usize::from(step.size));
-        let made = self.graph.step((number, S::FORM), limbs, &all, task);
+        let made = self.graph.step((number, S::FORM), limbs, &all, self.task);
         let part = |limbs: &[Limb]| Part {
             form: S::FORM,
             limbs: limbs.to_vec(),
@@ -121,16 +115,16 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    fn sum(&mut self, a: &Value, b: &Value, (operation, task): (&Op, u32)) -> Value {
+    fn sum(&mut self, a: &Value, b: &Value, operation: &Op) -> Value {
         let common = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
         let parts =
             (0..a.parts.len().max(b.parts.len())).map(|i| match (a.parts.get(i), b.parts.get(i)) {
                 (Some(x), Some(y)) => {
-                    let [x, y] = self.alike(x, y, task);
-                    self.by_limb(operation.clone(), &[&x, &y], task)
+                    let [x, y] = self.alike(x, y);
+                    self.by_limb(operation.clone(), &[&x, &y])
                 }
                 (None, Some(y)) if *operation == Op::Sub => {
-                    self.by_limb(Op::Neg, &[&y.prefix(common)], task)
+                    self.by_limb(Op::Neg, &[&y.prefix(common)])
                 }
                 (x, y) => x
                     .or(y)
@@ -148,17 +142,17 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         a: &Value,
         plaintext: Plaintext,
-        (operation, task): (&Op, u32),
+        operation: &Op,
     ) -> Result<Value, Error> {
         let limbs = a.parts[0].limbs.len();
         let source = Source::Sum(plaintext, limbs as u32 - 1);
         let summand = Part {
             form: S::FORM,
-            limbs: self.source(source, limbs, task)?,
+            limbs: self.source(source, limbs)?,
         };
         let mut parts = a.parts.clone();
-        let [x, y] = self.alike(&parts[0], &summand, task);
-        parts[0] = self.by_limb(operation.clone(), &[&x, &y], task);
+        let [x, y] = self.alike(&parts[0], &summand);
+        parts[0] = self.by_limb(operation.clone(), &[&x, &y]);
         Ok(Value {
             parts,
             scale: a.scale,
@@ -167,23 +161,23 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The tensor of two ciphertexts, by the scheme's own way before and after.
-    fn product(&mut self, a: &Value, b: &Value, task: u32) -> Result<Value, Error> {
+    fn product(&mut self, a: &Value, b: &Value) -> Result<Value, Error> {
         let limbs = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
-        let [left, right] = S::operands(self, [a, b], limbs, task)?;
+        let [left, right] = S::operands(self, [a, b], limbs)?;
         let size = left.len() + right.len() - 1;
         let parts = if self.converts {
             // The last part first: relinearisation begins with it, while the others are still scaled.
             let mut parts = Vec::with_capacity(size);
             for part in (0..size).rev() {
-                let product = self.product_part(&left, &right, (part, task));
-                parts.extend(S::after_tensor(self, vec![product], limbs, task)?);
+                let product = self.product_part(&left, &right, part);
+                parts.extend(S::after_tensor(self, vec![product], limbs)?);
             }
             parts.reverse();
             parts
         } else {
-            let products = (0..size).map(|part| self.product_part(&left, &right, (part, task)));
+            let products = (0..size).map(|part| self.product_part(&left, &right, part));
             let products = products.collect();
-            S::after_tensor(self, products, limbs, task)?
+            S::after_tensor(self, products, limbs)?
         };
         Ok(Value {
             parts,
@@ -193,25 +187,25 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The sum of the products of parts i and j with i + j = `part`.
-    fn product_part(&mut self, left: &[Part], right: &[Part], (part, task): (usize, u32)) -> Part {
+    fn product_part(&mut self, left: &[Part], right: &[Part], part: usize) -> Part {
         let mut sum: Option<Part> = None;
         for (i, x) in left.iter().enumerate().take(part + 1) {
             let Some(y) = right.get(part - i) else {
                 continue;
             };
             sum = Some(match sum {
-                None => self.by_limb(Op::Mul, &[x, y], task),
-                Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum], task),
+                None => self.by_limb(Op::Mul, &[x, y]),
+                Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum]),
             });
         }
         sum.unwrap_or_else(|| left[0].clone())
     }
 
-    pub(super) fn mod_drop(&mut self, a: &Value, limbs: usize, task: u32) -> Result<Value, Error> {
+    pub(super) fn mod_drop(&mut self, a: &Value, limbs: usize) -> Result<Value, Error> {
         let mut value = a.clone();
         while S::DROPS_BY_DIVISION && value.parts[0].limbs.len() > limbs {
             value = Value {
-                parts: self.drop_last(&value, task)?,
+                parts: self.drop_last(&value)?,
                 input: None,
                 ..value
             };

@@ -29,15 +29,15 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The digits of a part, each a centred representative over all primes.
-    pub(super) fn digits(&mut self, part: &Part, task: u32) -> Result<Digits, Error> {
-        self.digits_on(1, part, task)
+    pub(super) fn digits(&mut self, part: &Part) -> Result<Digits, Error> {
+        self.digits_on(1, part)
     }
 
     /// The same, each so many times side by side.
-    fn digits_on(&mut self, sides: usize, part: &Part, task: u32) -> Result<Digits, Error> {
+    fn digits_on(&mut self, sides: usize, part: &Part) -> Result<Digits, Error> {
         let own = match self.digit_major {
-            false => self.in_form(part, Form::Coefficients, task).limbs,
-            true => self.one_by_one(part, task),
+            false => self.in_form(part, Form::Coefficients).limbs,
+            true => self.one_by_one(part),
         };
         let limbs = own.len();
         let mut all = self.moduli(limbs)?;
@@ -48,29 +48,29 @@ impl<S: Lower> Lowering<'_, S> {
             let range = start..limbs.min(start + step);
             if let Some(wide) = &wide {
                 let moduli = self.graph.basis(wide);
-                let limbs = self.centred(&[own[range].to_vec()], (&moduli, 1), task);
-                return self.digit(limbs, task);
+                let limbs = self.centred(&[own[range].to_vec()], (&moduli, 1));
+                return self.digit(limbs);
             }
             let others: Vec<u16> = [&all[..range.start], &all[range.end..]].concat();
             if others.is_empty() {
-                return self.digit(own[range].to_vec(), task);
+                return self.digit(own[range].to_vec());
             }
             let polynomial = [own[range.clone()].to_vec()];
             let remade = range.len() > 1 && self.converts
                 || self.moves && (range.len() > 1 || self.is_long(all[range.start], &others));
             if remade {
                 // Its own residues are made anew, where the others are.
-                let made = self.centred(&polynomial, (&all, sides), task);
-                return self.digit(made, task);
+                let made = self.centred(&polynomial, (&all, sides));
+                return self.digit(made);
             }
-            let made = self.centred(&polynomial, (&others, sides), task);
+            let made = self.centred(&polynomial, (&others, sides));
             let side = |others: &[Limb]| {
                 let mut digit = others.to_vec();
                 digit.splice(range.start..range.start, own[range.clone()].iter().copied());
                 digit
             };
             let digit = made.chunks(others.len()).flat_map(side).collect();
-            self.digit(digit, task)
+            self.digit(digit)
         });
         Ok(Digits {
             parts: digits.collect(),
@@ -81,22 +81,22 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The limbs of a part as coefficients, each transformed by itself.
-    fn one_by_one(&mut self, part: &Part, task: u32) -> Vec<Limb> {
+    fn one_by_one(&mut self, part: &Part) -> Vec<Limb> {
         let each = part.limbs.iter().flat_map(|limb| {
             let form = part.form;
             let limbs = vec![*limb];
-            self.in_form(&Part { form, limbs }, Form::Coefficients, task)
+            self.in_form(&Part { form, limbs }, Form::Coefficients)
                 .limbs
         });
         each.collect()
     }
 
-    fn digit(&mut self, limbs: Vec<Limb>, task: u32) -> Part {
+    fn digit(&mut self, limbs: Vec<Limb>) -> Part {
         let form = Form::Coefficients;
         let digit = Part { form, limbs };
         match self.converts || self.moves {
             true => digit,
-            false => self.in_form(&digit, Form::Values, task),
+            false => self.in_form(&digit, Form::Values),
         }
     }
 
@@ -126,7 +126,6 @@ impl<S: Lower> Lowering<'_, S> {
         digits: &Digits,
         (element, inverse): (Option<u64>, u64),
         mut sums: [Option<Part>; 2],
-        task: u32,
     ) -> [Part; 2] {
         let count = digits.parts.len();
         for at in 0..2 * count {
@@ -134,24 +133,18 @@ impl<S: Lower> Lowering<'_, S> {
                 true => (at / 2, at % 2),
                 false => (at % count, at / count),
             };
-            let digit = self.in_form(&digits.parts[number], Form::Values, task);
-            let key = self.key(digits, (element, inverse), (number, half), task);
-            sums[half] = Some(self.product_plus(&digit, &key, sums[half].take(), task));
+            let digit = self.in_form(&digits.parts[number], Form::Values);
+            let key = self.key(digits, (element, inverse), (number, half));
+            sums[half] = Some(self.product_plus(&digit, &key, sums[half].take()));
         }
         sums.map(|sum| sum.unwrap_or_else(|| digits.parts[0].clone()))
     }
 
     /// a·b, plus a sum if there is one.
-    pub(super) fn product_plus(
-        &mut self,
-        a: &Part,
-        b: &Part,
-        sum: Option<Part>,
-        task: u32,
-    ) -> Part {
+    pub(super) fn product_plus(&mut self, a: &Part, b: &Part, sum: Option<Part>) -> Part {
         match sum {
-            None => self.by_limb(Op::Mul, &[a, b], task),
-            Some(sum) => self.by_limb(Op::MulAdd, &[a, b, &sum], task),
+            None => self.by_limb(Op::Mul, &[a, b]),
+            Some(sum) => self.by_limb(Op::MulAdd, &[a, b, &sum]),
         }
     }
 
@@ -162,7 +155,6 @@ impl<S: Lower> Lowering<'_, S> {
         digits: &Digits,
         (element, inverse): (Option<u64>, u64),
         (number, half): (usize, usize),
-        task: u32,
     ) -> Part {
         let source = Source::Key {
             element,
@@ -177,54 +169,49 @@ impl<S: Lower> Lowering<'_, S> {
         let moduli = self.graph.moduli_of(&limbs[..limbs.len() / sides]);
         let given = Part {
             form: Form::Values,
-            limbs: self.source_over(source, &moduli, task),
+            limbs: self.source_over(source, &moduli),
         };
         if self.moves {
             return given;
         }
-        self.permuted(&given, inverse, task)
+        self.permuted(&given, inverse)
     }
 
     /// Sums over wide primes as those over the primes of the set.
-    fn narrowed(
-        &mut self,
-        sums: [Part; 2],
-        digits: &Digits,
-        task: u32,
-    ) -> Result<[Part; 2], Error> {
+    fn narrowed(&mut self, sums: [Part; 2], digits: &Digits) -> Result<[Part; 2], Error> {
         if digits.wide == 0 {
             return Ok(sums);
         }
         let mut all = self.moduli(digits.limbs)?;
         all.extend(self.special());
         Ok(sums.map(|sum| {
-            let whole = self.in_form(&sum, Form::Coefficients, task).limbs;
+            let whole = self.in_form(&sum, Form::Coefficients).limbs;
             Part {
                 form: Form::Coefficients,
-                limbs: self.graph.convert(&whole, &all, task),
+                limbs: self.graph.convert(&whole, &all, self.task),
             }
         }))
     }
 
     /// The image under x -> x^`element`; by values, where moves permute those.
-    pub(super) fn permuted(&mut self, part: &Part, element: u64, task: u32) -> Part {
+    pub(super) fn permuted(&mut self, part: &Part, element: u64) -> Part {
         if element == 1 {
             return part.clone();
         }
         let form = if self.moves { Form::Values } else { part.form };
-        let operand = self.in_form(part, form, task);
-        let permuted = self.by_limb(Op::Permute { element, form }, &[&operand], task);
-        self.in_form(&permuted, part.form, task)
+        let operand = self.in_form(part, form);
+        let permuted = self.by_limb(Op::Permute { element, form }, &[&operand]);
+        self.in_form(&permuted, part.form)
     }
 
     /// Divided by the special primes, in the scheme's form.
-    pub(super) fn mod_down(&mut self, sum: &Part, task: u32) -> Result<Part, Error> {
+    pub(super) fn mod_down(&mut self, sum: &Part) -> Result<Part, Error> {
         let special = self.special().len();
-        let sum = self.in_form(sum, S::FORM, task);
+        let sum = self.in_form(sum, S::FORM);
         let kept = sum.limbs.len() - special;
         match self.scheme.chain().p {
             None => Ok(sum),
-            Some(p) => self.divided(&sum, kept, (&p, 1), task),
+            Some(p) => self.divided(&sum, kept, (&p, 1)),
         }
     }
 
@@ -234,49 +221,48 @@ impl<S: Lower> Lowering<'_, S> {
         part: &Part,
         kept: usize,
         (dropped, numerator): (&RnsBasis<S::Word>, u64),
-        task: u32,
     ) -> Result<Part, Error> {
         if numerator == 1 && (self.moves || dropped.len() > 1) {
-            return self.divided_by_last(part, 1, dropped, task);
+            return self.divided_by_last(part, 1, dropped);
         }
         let tail = Part {
             form: part.form,
             limbs: part.limbs[kept..].to_vec(),
         };
-        let tail = self.in_form(&tail, Form::Coefficients, task).limbs;
+        let tail = self.in_form(&tail, Form::Coefficients).limbs;
         let moduli = self.graph.moduli_of(&part.limbs[..kept]);
         let correction = Part {
             form: Form::Coefficients,
-            limbs: self.graph.round(&tail, &moduli, numerator, task),
+            limbs: self.graph.round(&tail, &moduli, numerator, self.task),
         };
-        let correction = self.in_form(&correction, part.form, task);
+        let correction = self.in_form(&correction, part.form);
         let factors = moduli.iter().map(|&m| {
             let q = self.graph.plans()[usize::from(m)].modulus();
             quotient(q, numerator, dropped).map(Word::to_u128)
         });
         let factors = factors.collect::<Result<_, Error>>()?;
-        let scaled = self.by_limb(Op::Scale(factors), &[&part.prefix(kept)], task);
-        Ok(self.by_limb(Op::Add, &[&scaled, &correction], task))
+        let scaled = self.by_limb(Op::Scale(factors), &[&part.prefix(kept)]);
+        Ok(self.by_limb(Op::Add, &[&scaled, &correction]))
     }
 
     /// All parts divided by the last prime.
-    pub(super) fn drop_last(&mut self, value: &Value, task: u32) -> Result<Vec<Part>, Error> {
+    pub(super) fn drop_last(&mut self, value: &Value) -> Result<Vec<Part>, Error> {
         let limbs = value.parts[0].limbs.len();
         let last = self.scheme.chain().q.range(limbs - 1..limbs)?;
-        let divided = |part: &Part| self.divided(part, limbs - 1, (&last, 1), task);
+        let divided = |part: &Part| self.divided(part, limbs - 1, (&last, 1));
         value.parts.iter().map(divided).collect()
     }
 
-    pub(super) fn relinearize(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
+    pub(super) fn relinearize(&mut self, a: &Value) -> Result<Value, Error> {
         let own = [&a.parts[0], &a.parts[1]];
-        let digits = self.digits_on(self.halves.sides(), &a.parts[2], task)?;
+        let digits = self.digits_on(self.halves.sides(), &a.parts[2])?;
         let parts = match self.halves {
-            Halves::Mirrored => self.both_relinearized(&digits, own, task)?,
+            Halves::Mirrored => self.both_relinearized(&digits, own)?,
             Halves::SpecialTogether(_) => {
-                let sums = self.sums_apart(&digits, (None, 1), 1, task);
-                self.switched_apart(&sums, own.map(Some), task)?
+                let sums = self.sums_apart(&digits, (None, 1), 1);
+                self.switched_apart(&sums, own.map(Some))?
             }
-            Halves::InTurn | Halves::DividedTogether => self.relinearized(&digits, own, task)?,
+            Halves::InTurn | Halves::DividedTogether => self.relinearized(&digits, own)?,
         };
         Ok(Value {
             parts,
@@ -286,25 +272,20 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// Products of digits and the relinearization key, divided, plus the parts they belong to.
-    fn relinearized(
-        &mut self,
-        digits: &Digits,
-        own: [&Part; 2],
-        task: u32,
-    ) -> Result<Vec<Part>, Error> {
+    fn relinearized(&mut self, digits: &Digits, own: [&Part; 2]) -> Result<Vec<Part>, Error> {
         if let [Some(first), Some(second)] = own.map(|part| self.unfinished(part)) {
             let given = [Some(first.0), Some(second.0)];
-            let sums = self.inner_product(digits, (None, 1), given, task);
+            let sums = self.inner_product(digits, (None, 1), given);
             let rests = [&first.1, &second.1];
             let parts = sums.iter().zip(rests).map(|(sum, rest)| {
-                let sum = self.in_form(sum, S::FORM, task);
-                self.by_limb(Op::Add, &[&sum, rest], task)
+                let sum = self.in_form(sum, S::FORM);
+                self.by_limb(Op::Add, &[&sum, rest])
             });
             return Ok(parts.collect());
         }
-        let sums = self.inner_product(digits, (None, 1), [None, None], task);
-        let sums = self.narrowed(sums, digits, task)?;
-        self.switched(sums, &own.map(Some), task)
+        let sums = self.inner_product(digits, (None, 1), [None, None]);
+        let sums = self.narrowed(sums, digits)?;
+        self.switched(sums, &own.map(Some))
     }
 
     /// The two operands of a part that is an inverse transform of values plus an addend: sums of products with keys can
@@ -328,36 +309,36 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// Back to two parts and divided by the last prime: one division by both it and the special primes.
-    pub(super) fn relinearize_rescale(&mut self, a: &Value, task: u32) -> Result<Value, Error> {
+    pub(super) fn relinearize_rescale(&mut self, a: &Value) -> Result<Value, Error> {
         let chain = self.scheme.chain();
-        let digits = self.digits_on(self.halves.sides(), &a.parts[2], task)?;
+        let digits = self.digits_on(self.halves.sides(), &a.parts[2])?;
         let last = digits.limbs - 1;
         let mut dropped = chain.q.range(last..last + 1)?;
         if let Some(p) = &chain.p {
             dropped = dropped.concat(p)?;
         }
-        let own = [&a.parts[0], &a.parts[1]].map(|own| self.in_form(own, Form::Values, task));
+        let own = [&a.parts[0], &a.parts[1]].map(|own| self.in_form(own, Form::Values));
         let moved = chain.p.as_ref().filter(|_| self.moves);
-        let given = moved.map(|p| self.addends([&own[0], &own[1]], p, task));
+        let given = moved.map(|p| self.addends([&own[0], &own[1]], p));
         let divided = match given.as_deref() {
             Some([both]) => {
-                let sum = self.both_sums(&digits, (None, 1), Some(both.clone()), task)?;
-                let divided = self.divided_by_last(&sum, 2, &dropped, task)?;
-                self.parted(&divided, task).to_vec()
+                let sum = self.both_sums(&digits, (None, 1), Some(both.clone()))?;
+                let divided = self.divided_by_last(&sum, 2, &dropped)?;
+                self.parted(&divided).to_vec()
             }
             given => {
                 let first = |k: usize| given.map(|parts| parts[k].clone());
-                let mut sums = self.inner_product(&digits, (None, 1), [first(0), first(1)], task);
+                let mut sums = self.inner_product(&digits, (None, 1), [first(0), first(1)]);
                 if given.is_none() {
-                    sums = [0, 1].map(|k| self.plus_lifted(&sums[k], &a.parts[k], task));
+                    sums = [0, 1].map(|k| self.plus_lifted(&sums[k], &a.parts[k]));
                 }
                 let divided = sums
                     .iter()
-                    .map(|sum| self.divided(sum, last, (&dropped, 1), task));
+                    .map(|sum| self.divided(sum, last, (&dropped, 1)));
                 divided.collect::<Result<Vec<Part>, Error>>()?
             }
         };
-        let parts = divided.iter().map(|part| self.in_form(part, S::FORM, task));
+        let parts = divided.iter().map(|part| self.in_form(part, S::FORM));
         Ok(Value {
             parts: parts.collect(),
             scale: a.scale / self.last_prime(a),
@@ -366,14 +347,14 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// A sum over Q·P plus P times a part over Q.
-    fn plus_lifted(&mut self, sum: &Part, own: &Part, task: u32) -> Part {
-        let own = self.in_form(own, sum.form, task);
+    fn plus_lifted(&mut self, sum: &Part, own: &Part) -> Part {
+        let own = self.in_form(own, sum.form);
         let moduli = self.graph.moduli_of(&own.limbs);
         let special = self.scheme.chain().p;
         let factor = |&m: &u16| (special.as_ref()).map_or(1, |p| self.residue(m, p));
         let factors = moduli.iter().map(factor).collect();
-        let scaled = self.by_limb(Op::Scale(factors), &[&own], task);
-        let mut added = self.by_limb(Op::Add, &[sum, &scaled], task);
+        let scaled = self.by_limb(Op::Scale(factors), &[&own]);
+        let mut added = self.by_limb(Op::Add, &[sum, &scaled]);
         added.limbs.extend_from_slice(&sum.limbs[own.limbs.len()..]);
         added
     }
@@ -385,7 +366,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The image under x -> x^`element`.
-    pub(super) fn rotate(&mut self, a: &Value, element: u64, task: u32) -> Result<Value, Error> {
+    pub(super) fn rotate(&mut self, a: &Value, element: u64) -> Result<Value, Error> {
         if element == 1 {
             let input = a.input.filter(|_| S::FORM == Form::Coefficients);
             return Ok(Value { input, ..a.clone() });
@@ -393,24 +374,22 @@ impl<S: Lower> Lowering<'_, S> {
         let inverse = inverse_element(element, self.graph.n() as u64);
         let key = (Some(element), inverse);
         let [before, after] = self.around_division(element);
-        let digits = self.digits_on(self.halves.sides(), &a.parts[1], task)?;
+        let digits = self.digits_on(self.halves.sides(), &a.parts[1])?;
         let parts = match self.halves {
-            Halves::Mirrored => {
-                self.both_rotated(&digits, (element, inverse), &a.parts[0], task)?
-            }
+            Halves::Mirrored => self.both_rotated(&digits, (element, inverse), &a.parts[0])?,
             Halves::SpecialTogether(_) => {
-                let sums = self.sums_apart(&digits, key, before, task);
-                let own = self.permuted(&a.parts[0], before, task);
-                let parts = self.switched_apart(&sums, [Some(&own), None], task)?;
-                self.all_permuted(&parts, after, task)
+                let sums = self.sums_apart(&digits, key, before);
+                let own = self.permuted(&a.parts[0], before);
+                let parts = self.switched_apart(&sums, [Some(&own), None])?;
+                self.all_permuted(&parts, after)
             }
             Halves::InTurn | Halves::DividedTogether => {
-                let sums = self.inner_product(&digits, key, [None, None], task);
-                let sums = self.narrowed(sums, &digits, task)?;
-                let sums = sums.map(|sum| self.permuted(&sum, before, task));
-                let own = self.permuted(&a.parts[0], before, task);
-                let parts = self.switched(sums, &[Some(&own), None], task)?;
-                self.all_permuted(&parts, after, task)
+                let sums = self.inner_product(&digits, key, [None, None]);
+                let sums = self.narrowed(sums, &digits)?;
+                let sums = sums.map(|sum| self.permuted(&sum, before));
+                let own = self.permuted(&a.parts[0], before);
+                let parts = self.switched(sums, &[Some(&own), None])?;
+                self.all_permuted(&parts, after)
             }
         };
         Ok(Value {
@@ -420,8 +399,8 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    fn all_permuted(&mut self, parts: &[Part], element: u64, task: u32) -> Vec<Part> {
-        let permuted = |part| self.permuted(part, element, task);
+    fn all_permuted(&mut self, parts: &[Part], element: u64) -> Vec<Part> {
+        let permuted = |part| self.permuted(part, element);
         parts.iter().map(permuted).collect()
     }
 
@@ -439,12 +418,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The sums divided by the special primes, plus an addend.
-    fn switched(
-        &mut self,
-        sums: [Part; 2],
-        plus: &[Option<&Part>; 2],
-        task: u32,
-    ) -> Result<Vec<Part>, Error> {
+    fn switched(&mut self, sums: [Part; 2], plus: &[Option<&Part>; 2]) -> Result<Vec<Part>, Error> {
         let chain = self.scheme.chain();
         if let Some(p) = chain
             .p
@@ -453,21 +427,21 @@ impl<S: Lower> Lowering<'_, S> {
             // The remainder of one half goes from lane to lane while that of the other is transformed. In several
             // sections it would take slots from the keys of the next switch.
             let both = sums.iter().zip(plus).map(|(sum, plus)| {
-                let plus = plus.map(|plus| self.in_form(plus, S::FORM, task));
-                self.division(sum, (1, &p), plus.as_ref(), task)
+                let plus = plus.map(|plus| self.in_form(plus, S::FORM));
+                self.division(sum, (1, &p), plus.as_ref())
             });
             let both = both.collect::<Result<Vec<_>, _>>()?;
-            let quotients = both.into_iter().map(|one| self.quotient(one, task));
+            let quotients = both.into_iter().map(|one| self.quotient(one));
             return Ok(quotients.collect());
         }
         let mut parts = Vec::with_capacity(2);
         for (sum, plus) in sums.iter().zip(plus) {
-            let divided = self.mod_down(sum, task)?;
+            let divided = self.mod_down(sum)?;
             parts.push(match plus {
                 None => divided,
                 Some(plus) => {
-                    let plus = self.in_form(plus, S::FORM, task);
-                    self.by_limb(Op::Add, &[&divided, &plus], task)
+                    let plus = self.in_form(plus, S::FORM);
+                    self.by_limb(Op::Add, &[&divided, &plus])
                 }
             });
         }
@@ -475,8 +449,8 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// Each limb times its factor.
-    pub(super) fn scaled(&mut self, limbs: &[Limb], factors: Vec<u128>, task: u32) -> Vec<Limb> {
-        self.graph.by_limb(Op::Scale(factors), &[limbs], task)
+    pub(super) fn scaled(&mut self, limbs: &[Limb], factors: Vec<u128>) -> Vec<Limb> {
+        self.graph.by_limb(Op::Scale(factors), &[limbs], self.task)
     }
 }
 

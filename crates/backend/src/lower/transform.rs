@@ -25,13 +25,12 @@ struct Operand {
     digits: Digits,
 }
 
-/// Level, scale and task of a transform.
+/// Level and scale of a transform.
 #[derive(Clone, Copy)]
 struct At {
     level: u32,
     /// Of the plaintexts.
     scale: f64,
-    task: u32,
 }
 
 impl<S: Lower> Lowering<'_, S> {
@@ -40,24 +39,24 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         a: &Value,
         transform: &Transform,
-        (level, task): (u32, u32),
+        level: u32,
     ) -> Result<Value, Error> {
         let scale = transform.scale;
-        let at = At { level, scale, task };
+        let at = At { level, scale };
         let operand = Operand {
-            values: [0, 1].map(|k| self.in_form(&a.parts[k], Form::Values, task)),
-            digits: self.digits(&a.parts[1], task)?,
+            values: [0, 1].map(|k| self.in_form(&a.parts[k], Form::Values)),
+            digits: self.digits(&a.parts[1])?,
         };
         let mut total = Sum::default();
         for giant in &transform.giants {
             let inner = self.inner_sum(giant, &operand, at)?;
             let element = self.scheme.element(giant.rotation);
-            let turned = self.turned(inner, element, task)?;
-            self.add(&mut total, turned, None, task);
+            let turned = self.turned(inner, element)?;
+            self.add(&mut total, turned, None);
         }
         let mut parts = Vec::with_capacity(2);
         for (switched, own) in total.switched.iter().zip(&total.own) {
-            parts.extend(self.settled(switched.as_ref(), own.as_ref(), task)?);
+            parts.extend(self.settled(switched.as_ref(), own.as_ref())?);
         }
         Ok(Value {
             parts,
@@ -74,14 +73,14 @@ impl<S: Lower> Lowering<'_, S> {
                 None => None,
                 Some(number) => Some(self.extended(number, at)?),
             };
-            let turned = self.baby(term, operand, at.task);
-            self.add(&mut sum, turned, factor.as_ref(), at.task);
+            let turned = self.baby(term, operand);
+            self.add(&mut sum, turned, factor.as_ref());
         }
         Ok(sum)
     }
 
     /// A rotation of the operand, before the division.
-    fn baby(&mut self, term: &Term, operand: &Operand, task: u32) -> Sum {
+    fn baby(&mut self, term: &Term, operand: &Operand) -> Sum {
         let element = self.scheme.element(term.rotation);
         let [c0, c1] = &operand.values;
         if element == 1 {
@@ -91,52 +90,52 @@ impl<S: Lower> Lowering<'_, S> {
             };
         }
         Sum {
-            switched: self.switched_by(&operand.digits, element, task).map(Some),
-            own: [Some(self.permuted(c0, element, task)), None],
+            switched: self.switched_by(&operand.digits, element).map(Some),
+            own: [Some(self.permuted(c0, element)), None],
         }
     }
 
     /// A sum, rotated: its second part is divided, decomposed and multiplied by the key.
-    fn turned(&mut self, sum: Sum, element: u64, task: u32) -> Result<Sum, Error> {
+    fn turned(&mut self, sum: Sum, element: u64) -> Result<Sum, Error> {
         if element == 1 {
             return Ok(sum);
         }
         let [first, second] = &sum.switched;
         let [own, other] = &sum.own;
-        let mut permuted = |part: &Part| self.permuted(part, element, task);
+        let mut permuted = |part: &Part| self.permuted(part, element);
         let mut turned = Sum {
             switched: [first.as_ref().map(&mut permuted), None],
             own: [own.as_ref().map(&mut permuted), None],
         };
-        if let Some(second) = self.settled(second.as_ref(), other.as_ref(), task)? {
-            let digits = self.digits(&second, task)?;
+        if let Some(second) = self.settled(second.as_ref(), other.as_ref())? {
+            let digits = self.digits(&second)?;
             let products = Sum {
-                switched: self.switched_by(&digits, element, task).map(Some),
+                switched: self.switched_by(&digits, element).map(Some),
                 ..Sum::default()
             };
-            self.add(&mut turned, products, None, task);
+            self.add(&mut turned, products, None);
         }
         Ok(turned)
     }
 
     /// The products of digits and an automorphism's key, under the automorphism.
-    fn switched_by(&mut self, digits: &Digits, element: u64, task: u32) -> [Part; 2] {
+    fn switched_by(&mut self, digits: &Digits, element: u64) -> [Part; 2] {
         let inverse = inverse_element(element, self.graph.n() as u64);
-        let sums = self.inner_product(digits, (Some(element), inverse), [None, None], task);
-        sums.map(|sum| self.permuted(&sum, element, task))
+        let sums = self.inner_product(digits, (Some(element), inverse), [None, None]);
+        sums.map(|sum| self.permuted(&sum, element))
     }
 
     /// total + sum · factor.
-    fn add(&mut self, total: &mut Sum, sum: Sum, factor: Option<&Part>, task: u32) {
+    fn add(&mut self, total: &mut Sum, sum: Sum, factor: Option<&Part>) {
         let totals = total.switched.iter_mut().chain(&mut total.own);
         let parts = sum.switched.into_iter().chain(sum.own);
         for (total, part) in totals.zip(parts) {
             let Some(part) = part else { continue };
             *total = Some(match (total.as_ref(), factor) {
                 (None, None) => part,
-                (None, Some(factor)) => self.by_limb(Op::Mul, &[&part, factor], task),
-                (Some(sum), None) => self.by_limb(Op::Add, &[sum, &part], task),
-                (Some(sum), Some(factor)) => self.by_limb(Op::MulAdd, &[&part, factor, sum], task),
+                (None, Some(factor)) => self.by_limb(Op::Mul, &[&part, factor]),
+                (Some(sum), None) => self.by_limb(Op::Add, &[sum, &part]),
+                (Some(sum), Some(factor)) => self.by_limb(Op::MulAdd, &[&part, factor, sum]),
             });
         }
     }
@@ -146,15 +145,14 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         switched: Option<&Part>,
         own: Option<&Part>,
-        task: u32,
     ) -> Result<Option<Part>, Error> {
         let divided = match switched {
             None => None,
-            Some(sum) => Some(self.mod_down(sum, task)?),
+            Some(sum) => Some(self.mod_down(sum)?),
         };
-        let own = own.map(|part| self.in_form(part, S::FORM, task));
+        let own = own.map(|part| self.in_form(part, S::FORM));
         Ok(match (divided, own) {
-            (Some(divided), Some(own)) => Some(self.by_limb(Op::Add, &[&divided, &own], task)),
+            (Some(divided), Some(own)) => Some(self.by_limb(Op::Add, &[&divided, &own])),
             (divided, own) => divided.or(own),
         })
     }
@@ -167,7 +165,7 @@ impl<S: Lower> Lowering<'_, S> {
         let source = Source::Extended(Plaintext { number, scale }, at.level);
         Ok(Part {
             form: Form::Values,
-            limbs: self.source_over(source, &moduli, at.task),
+            limbs: self.source_over(source, &moduli),
         })
     }
 }

@@ -188,18 +188,16 @@ impl Lower for Widened<'_> {
         lowering: &mut Lowering<'_, Self>,
         factors: [&Value; 2],
         limbs: usize,
-        task: u32,
     ) -> Result<[Vec<Part>; 2], Error> {
-        super::bfv::operands(lowering, factors, limbs, task)
+        super::bfv::operands(lowering, factors, limbs)
     }
 
     fn after_tensor(
         lowering: &mut Lowering<'_, Self>,
         products: Vec<Part>,
         limbs: usize,
-        task: u32,
     ) -> Result<Vec<Part>, Error> {
-        super::bfv::after_tensor(lowering, products, limbs, task)
+        super::bfv::after_tensor(lowering, products, limbs)
     }
 }
 

@@ -9,30 +9,40 @@ use program::step::Step;
 use rlwe::ZeroSample;
 use zq::Word;
 
-/// `key_i·u + e_i` in a form, from coefficients of u and of the errors and values of the key.
+/// What an encryption of zero is computed from.
+pub struct ZeroOperands<'a> {
+    /// u, coefficients.
+    pub u: &'a [Limb],
+    /// Both halves of the public key, values.
+    pub key: [&'a [Limb]; 2],
+    /// Both errors, coefficients.
+    pub errors: [&'a [Limb]; 2],
+}
+
+/// `key_i·u + e_i` in a form.
 pub fn zero_sums<W: Word>(
     graph: &mut Graph<W>,
-    (u, key, errors): (&[Limb], [&[Limb]; 2], [&[Limb]; 2]),
+    operands: &ZeroOperands<'_>,
     form: Form,
     task: u32,
 ) -> [Vec<Limb>; 2] {
-    let u = graph.ntt(u, task);
+    let u = graph.ntt(operands.u, task);
     [0, 1].map(|half| match form {
         Form::Values => {
-            let error = graph.ntt(errors[half], task);
-            graph.by_limb(Op::MulAdd, &[&u, key[half], &error], task)
+            let error = graph.ntt(operands.errors[half], task);
+            graph.by_limb(Op::MulAdd, &[&u, operands.key[half], &error], task)
         }
         Form::Coefficients => {
-            let product = graph.by_limb(Op::Mul, &[&u, key[half]], task);
+            let product = graph.by_limb(Op::Mul, &[&u, operands.key[half]], task);
             let product = graph.intt(&product, task);
-            graph.by_limb(Op::Add, &[&product, errors[half]], task)
+            graph.by_limb(Op::Add, &[&product, operands.errors[half]], task)
         }
     })
 }
 
 impl<S: Lower> Lowering<'_, S> {
     /// An encryption of zero at the step's level; over Q·P first and divided by P with an extended key.
-    pub(super) fn zero(&mut self, number: u32, step: &Step, task: u32) -> Result<Value, Error> {
+    pub(super) fn zero(&mut self, number: u32, step: &Step) -> Result<Value, Error> {
         let own = step.level as usize + 1;
         // Where levels are dropped by division a fresh ciphertext has all data primes.
         let limbs = match S::DROPS_BY_DIVISION {
@@ -52,15 +62,17 @@ impl<S: Lower> Lowering<'_, S> {
                     limbs,
                 },
                 &moduli,
-                task,
             )
         };
         let u = sample(ZeroSample::U);
         let errors = [ZeroSample::E0, ZeroSample::E1].map(sample);
-        let key =
-            [0, 1].map(|half| self.source_over(Source::PublicKey { half, limbs }, &moduli, task));
-        let operands = (&u[..], [&key[0][..], &key[1]], [&errors[0][..], &errors[1]]);
-        let sums = zero_sums(&mut self.graph, operands, S::FORM, task);
+        let key = [0, 1].map(|half| self.source_over(Source::PublicKey { half, limbs }, &moduli));
+        let operands = ZeroOperands {
+            u: &u,
+            key: [&key[0], &key[1]],
+            errors: [&errors[0], &errors[1]],
+        };
+        let sums = zero_sums(&mut self.graph, &operands, S::FORM, self.task);
         let mut parts = sums
             .map(|limbs| Part {
                 form: S::FORM,
@@ -68,7 +80,7 @@ impl<S: Lower> Lowering<'_, S> {
             })
             .to_vec();
         if self.extended {
-            let divided = parts.iter().map(|sum| self.mod_down(sum, task));
+            let divided = parts.iter().map(|sum| self.mod_down(sum));
             parts = divided.collect::<Result<_, Error>>()?;
         }
         let fresh = Value {
@@ -76,6 +88,6 @@ impl<S: Lower> Lowering<'_, S> {
             scale: step.scale,
             input: None,
         };
-        self.mod_drop(&fresh, own, task)
+        self.mod_drop(&fresh, own)
     }
 }

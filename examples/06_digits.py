@@ -16,6 +16,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +97,19 @@ def exported(weights: list[Array], file: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), file)
 
 
+def network(images: Array, digits: Array) -> Any:
+    """Train on images (rows, 8, 8) with values in [0, 1], export, read."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "digits.onnx"
+        exported(trained(images, digits), file)
+        # Pixels of the border are 0 in most training images: the range of each is that of all.
+        corners = np.stack([np.zeros((8, 8)), np.ones((8, 8))])
+        data = np.concatenate([images, corners])
+        return rs.from_onnx(
+            file, data[:, None], classes=range(CLASSES), degree=5, deviation=0.1, tolerance=0.01, margin=0.0
+        )
+
+
 def main() -> int:
     """Train, export, read, compare."""
     parser = argparse.ArgumentParser(description="A convolutional network reads encrypted digits.")
@@ -104,15 +118,7 @@ def main() -> int:
     images, digits = load_digits(return_X_y=True)
     images = images.reshape(-1, 8, 8) / 16
     train, test = slice(0, None, 2), slice(1, None, 2)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "digits.onnx"
-        exported(trained(images[train], digits[train]), file)
-        # Pixels of the border are 0 in most training images: the range of each is that of all.
-        corners = np.stack([np.zeros((8, 8)), np.ones((8, 8))])
-        data = np.concatenate([images[train], corners])
-        model = rs.from_onnx(
-            file, data[:, None], classes=range(CLASSES), degree=5, deviation=0.1, tolerance=0.01, margin=0.0
-        )
+    model = network(images[train], digits[train])
     print(model)
     clear = np.mean(model.labels(model.clear(images[test])) == digits[test])
     fitted = np.mean(model.labels(model.clear(images[test], polynomial=True)) == digits[test])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from typing import Any
 
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -35,6 +36,17 @@ MODELS = {
 }
 
 
+def split(samples: Any, answers: Any) -> Any:
+    """Return the samples to train with and those to test with, and the answers of both."""
+    return train_test_split(samples, answers, test_size=0.25, random_state=1)
+
+
+def converted(estimator: Any, samples: Any, answers: Any) -> Any:
+    """Fit a model and read it."""
+    fitted = make_pipeline(StandardScaler(), estimator).fit(samples, answers)
+    return rs.from_sklearn(fitted, samples, margin=0.5, deviation=0.1, tolerance=0.01)
+
+
 def main() -> int:
     """Fit each model, read it, compare."""
     parser = argparse.ArgumentParser(description="Five models of scikit-learn score encrypted samples.")
@@ -42,11 +54,9 @@ def main() -> int:
     rows = parser.parse_args().rows
     right = True
     for name, (estimator, (samples, answers)) in MODELS.items():
-        train, test, train_y, test_y = train_test_split(samples, answers, test_size=0.25, random_state=1)
-        fitted = make_pipeline(StandardScaler(), estimator).fit(train, train_y)
-
+        train, test, train_y, test_y = split(samples, answers)
         start = time.perf_counter()
-        model = rs.from_sklearn(fitted, train, margin=0.5, deviation=0.1, tolerance=0.01)
+        model = converted(estimator, train, train_y)
         found = model.compare(test, test_y, rows=rows)
         print(f"{name:<20} n = {model.program.params.n:<6}{found}  {time.perf_counter() - start:.1f} s")
         right &= found.difference <= 0.01

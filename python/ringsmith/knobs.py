@@ -23,6 +23,9 @@ HOST = {"axi4": 0, "serial": 1}
 CONTROLLER = {"none": 0, "riscv": 1}
 VARIANT = {"cn": 0, "pn3": 1, "pn1": 2, "pn3d": 3, "stream": 4}
 
+# Parameters that the top behind AXI4 alone has.
+AXI4_PARAMETERS = ("AddrWidth", "WidePort", "EnStream", "Cores",)
+
 # Fields of core_cfg_t in SystemVerilog, the highest first: bits, and the value in SmallCore.
 CORE_CFG = {
     "W": (32, 32),
@@ -64,30 +67,30 @@ class Knobs:
     lanes: int
     butterflies: int
     n_max: int
-    reduction: str
-    multiplier: str
-    montgomery_steps: str
+    reduction: str = "montgomery"
+    multiplier: str = "dsp26x17"
+    montgomery_steps: str = "dsp"
     modulus_bits_min: int
-    pmul: bool
-    cyclic: bool
+    pmul: bool = False
+    cyclic: bool = False
     dual_port_slots: int
-    single_port_slots: int
-    twiddles: str
-    moduli_slots: int
-    constants: int
-    rns_rate: int
-    rns_conversions: int
-    rns_entries: int
-    moves: int
-    host: str
+    single_port_slots: int = 0
+    twiddles: str = "memory"
+    moduli_slots: int = 1
+    constants: int = 8
+    rns_rate: int = 0
+    rns_conversions: int = 0
+    rns_entries: int = 0
+    moves: int = 0
+    host: str = "axi4"
     address_bits: int = 40
-    wide_port: bool
-    stream: bool
-    pointwise_unit: bool
-    controller: str
-    controller_words: int
-    cores: int
-    fifo_depth: int
+    wide_port: bool = False
+    stream: bool = False
+    pointwise_unit: bool = False
+    controller: str = "none"
+    controller_words: int = 1024
+    cores: int = 1
+    fifo_depth: int = 64
 
     @property
     def slots(self) -> int:
@@ -253,12 +256,27 @@ class Knobs:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The keys of a preset that are no hardware."""
+
+    name: str
+    paper: str = ""
+    scheme: str
+    clock_mhz: tuple[float, ...]
+    serial_mhz: float = 50.0
+    memory_gbs: float = 0.0
+    memory_latency_ns: float = 0.0
+    operations: tuple[str, ...]
+    prime_bits: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ntt8Knobs:
     """The hardware knobs of a preset of an 8-point accelerator."""
 
     variant: str
     word_bits: int
-    multiplier: str
+    multiplier: str = "dsp26x17"
     modulus_bits_min: int
 
     def numbers(self) -> dict[str, int]:
@@ -290,3 +308,14 @@ class Ntt8Knobs:
             yield f"multiplier must be asic, dsp26x17 or dsp18x18, got {self.multiplier!r}"
         if not (self.modulus_bits_min >= 5 and self.modulus_bits_min <= self.word_bits):
             yield f"modulus_bits_min must be 5..word_bits = {self.word_bits}, got {self.modulus_bits_min}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ntt8Keys:
+    """The keys of a preset of an 8-point accelerator that are no hardware."""
+
+    name: str
+    paper: str = ""
+    scheme: str
+    clock_mhz: tuple[float, ...]
+    modulus: int = 0

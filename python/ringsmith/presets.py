@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ringsmith import _native, shipped
 from ringsmith.errors import ParameterError
-from ringsmith.knobs import Knobs, Ntt8Knobs
+from ringsmith.knobs import Keys, Knobs, Ntt8Keys, Ntt8Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
 # Clock frequencies in MHz that the info block's kHz registers can hold.
@@ -22,18 +22,8 @@ OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "decrypt",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preset(Knobs):
-    """A design point; the keys of the preset file are the knobs of the hardware (docs/knobs.md) and these."""
-
-    name: str
-    paper: str
-    scheme: str
-    clock_mhz: tuple[float, ...]
-    serial_mhz: float
-    memory_gbs: float
-    memory_latency_ns: float
-    operations: tuple[str, ...]
-    prime_bits: tuple[int, ...]
+class Preset(Keys, Knobs):
+    """A design point; the keys of its file: docs/knobs.md."""
 
     @property
     def shell(self) -> str:
@@ -84,14 +74,8 @@ class Preset(Knobs):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ntt8Preset(Ntt8Knobs):
+class Ntt8Preset(Ntt8Keys, Ntt8Knobs):
     """A design point with another top, an 8-point accelerator (docs/ntt8.md)."""
-
-    name: str
-    paper: str
-    scheme: str
-    clock_mhz: tuple[float, ...]
-    modulus: int
 
     @property
     def n_max(self) -> int:
@@ -117,13 +101,28 @@ class Ntt8Preset(Ntt8Knobs):
 #: Presets by the key `top` of their file; the co-processor's may leave it out.
 SYSTEM, NTT8 = "system", "ntt8"
 AnyPreset = Preset | Ntt8Preset
+KINDS: dict[str, type[AnyPreset]] = {SYSTEM: Preset, NTT8: Ntt8Preset}
+
+
+#: Bases that may stand behind each other.
+DEEPEST = 8
+#: Where a value comes from that no file sets.
+DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key's value, and where it comes from: a file's name, `--set`, or `DEFAULT`."""
+
+    value: Any
+    source: str
 
 
 def preset_names(*tops: str) -> list[str]:
     """Names of the presets that ship with the package, sorted: the co-processor's, or those of the tops named."""
     wanted = tops or (SYSTEM,)
     found = sorted((shipped.spec() / "presets").glob("*.toml"))
-    return [path.stem for path in found if read_toml(path, "preset").get("top", SYSTEM) in wanted]
+    return [path.stem for path in found if _top(_chain(path.stem)) in wanted]
 
 
 def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset:
@@ -144,22 +143,40 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
 
 def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset:
     """Load a preset of any top as `load_preset` does one of the co-processor."""
-    values = read_preset(name)
-    top = values.pop("top", SYSTEM)
-    if top not in (SYSTEM, NTT8):
-        raise ParameterError(f"preset {name}: top must be {SYSTEM} or {NTT8}, got {shown(top)}")
-    kind: type[AnyPreset] = Ntt8Preset if top == NTT8 else Preset
-    values = {**_defaults(kind), **values}
-    for key, value in (overrides or {}).items():
-        if key not in values:
-            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(values)}")
-        values[key] = parse_setting(key, value) if isinstance(value, str) else value
-    preset = build(kind, f"preset {name}", values)
+    kind, settings = resolved(name, overrides)
+    preset = build(kind, f"preset {name}", {key: setting.value for key, setting in settings.items()})
     checked_name("a preset", preset.name)
     # The first alone: what comes later may not even be computable.
     for reason in _complaints(preset):
         raise ParameterError(f"preset {preset.name}: {reason}")
     return preset
+
+
+def resolved(name: str, overrides: Mapping[str, Any] | None = None) -> tuple[type[AnyPreset], dict[str, Setting]]:
+    """Return the class of a preset and its keys with where each value comes from; values are not checked yet.
+
+    Raises:
+        ParameterError: a preset or a base that is not there, a base of another top, bases in a circle, a key to
+            replace that the preset has not.
+    """
+    chain = _chain(name)
+    kind = KINDS[_top(chain)]
+    settings = {
+        field.name: Setting(field.default, DEFAULT)
+        for field in dataclasses.fields(kind)
+        if field.default is not dataclasses.MISSING
+    }
+    for source, values in reversed(chain):
+        settings |= {key: Setting(value, source) for key, value in values.items() if key not in ("base", "top")}
+    if "name" not in chain[0][1]:
+        settings.pop("name", None)
+    order = [field.name for field in dataclasses.fields(kind) if field.name in settings]
+    settings = {key: settings[key] for key in dict.fromkeys((*order, *settings))}
+    for key, value in (overrides or {}).items():
+        if key not in settings:
+            raise ParameterError(f"preset {name} has no key {key!r}; keys: {', '.join(settings)}")
+        settings[key] = Setting(parse_setting(key, value) if isinstance(value, str) else value, "--set")
+    return kind, settings
 
 
 def parse_overrides(settings: list[str]) -> dict[str, str]:
@@ -173,25 +190,52 @@ def parse_overrides(settings: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _defaults(kind: type[AnyPreset]) -> dict[str, Any]:
-    """Values of the keys that a preset may leave out."""
-    fields = dataclasses.fields(kind)
-    return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
+def _chain(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Read a preset's file, by name or by path, and those of its bases behind it: the name and the keys of each."""
+    path, whose = _file(name, None, ""), f"preset {name}"
+    seen: dict[Path, str] = {}
+    chain: list[tuple[str, dict[str, Any]]] = []
+    while path not in seen:
+        if len(chain) > DEEPEST:
+            raise ParameterError(f"{whose} stands on more than {DEEPEST} bases: {' -> '.join(seen.values())}")
+        seen[path] = path.stem if not name.endswith(".toml") else name
+        values = read_toml(path, "preset")
+        chain.append((seen[path], values))
+        if "base" not in values:
+            return chain
+        whose, name = f"{seen[path]}: base", values["base"]
+        path = _file(name, path.parent, whose)
+    raise ParameterError(f"presets are bases of each other in a circle: {' -> '.join((*seen.values(), seen[path]))}")
 
 
-def read_preset(name: str) -> dict[str, Any]:
-    """Read a preset's file, by name or by path.
+def _file(name: Any, folder: Path | None, whose: str) -> Path:
+    """Return the file of a preset: one that ships with the package, or a path, a base's from the folder of its user.
 
     Raises:
         ParameterError: no such preset.
-        InputError: a file that cannot be read or is no TOML.
     """
-    if name.endswith(".toml"):
-        return read_toml(Path(name), "preset")
-    names = preset_names(SYSTEM, NTT8)
+    start = f"{whose}: " if whose else ""
+    if isinstance(name, str) and name.endswith(".toml"):
+        return Path(name) if folder is None else folder / name
+    shelf = shipped.spec() / "presets"
+    names = sorted(path.stem for path in shelf.glob("*.toml"))
     if name not in names:
-        raise ParameterError(f"no preset {shown(name)}; presets: {', '.join(names)}, or a path to a .toml file")
-    return read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset")
+        raise ParameterError(f"{start}no preset {shown(name)}; presets: {', '.join(names)}, or a path to a .toml file")
+    return shelf / f"{name}.toml"
+
+
+def _top(chain: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return the top that a chain of presets is for: what its last one says, and no other may say otherwise."""
+    last, values = chain[-1]
+    top = values.get("top", SYSTEM)
+    for source, own in chain:
+        if own.get("top", top) != top:
+            raise ParameterError(
+                f"preset {source}: top is {shown(own['top'])}, but its base {last} is for {shown(top)}"
+            )
+    if top not in KINDS:
+        raise ParameterError(f"preset {last}: top must be {' or '.join(KINDS)}, got {shown(top)}")
+    return str(top)
 
 
 def parse_setting(key: str, text: str) -> Any:

@@ -1,24 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import json
 import re
-import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
-from ringsmith.presets import load_preset, parse_overrides, preset_names
+from ringsmith.presets import NTT8, SYSTEM, Preset, load_any, load_preset, parse_overrides, preset_names, resolved
+from ringsmith.specs import read_toml
 
 
-def test_every_preset_loads_and_has_the_same_keys() -> None:
-    keys = {
-        name: list(tomllib.loads((shipped.spec() / "presets" / f"{name}.toml").read_text())) for name in preset_names()
+@pytest.mark.parametrize("name", preset_names(SYSTEM, NTT8))
+def test_every_preset_loads_and_says_only_what_differs(name: str, tmp_path: Path) -> None:
+    assert load_any(name).name == name
+    assert repeated(read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset"), tmp_path) == []
+
+
+def repeated(own: Mapping[str, Any], folder: Path) -> list[str]:
+    """Keys of a preset that its base, or the defaults, have already."""
+    below = folder / "below.toml"
+    below.write_text("".join(f"{key} = {json.dumps(own[key])}\n" for key in ("base", "top") if key in own))
+    _, settings = resolved(str(below))
+    return [key for key, value in own.items() if key in settings and settings[key].value == value]
+
+
+def test_a_key_said_again_is_found(tmp_path: Path) -> None:
+    """Planted: a value of the base, and a default."""
+    own = {"name": "own", "base": "heaws", "lanes": 6, "word_bits": 30, "controller": "none"}
+    assert repeated(own, tmp_path) == ["word_bits", "controller"]
+    tiny = read_toml(shipped.spec() / "presets" / "tiny.toml", "preset")
+    assert repeated({**tiny, "moves": 0}, tmp_path) == ["moves"]
+
+
+def test_each_value_says_where_it_comes_from(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    middle, own = tmp_path / "deep" / "middle.toml", tmp_path / "own.toml"
+    middle.write_text('name = "middle"\nbase = "heaws-x6"\nlanes = 5\n')
+    own.write_text('name = "own"\nbase = "deep/middle.toml"\nbutterflies = 4\n')
+    kind, settings = resolved(str(own), {"constants": "6"})
+    assert kind is Preset
+    found = {key: (made.value, made.source) for key, made in settings.items()}
+    assert found["butterflies"] == (4, str(own))
+    assert found["lanes"] == (5, "deep/middle.toml")
+    assert found["cores"] == (6, "heaws-x6")
+    assert found["word_bits"] == (30, "heaws")
+    assert found["moves"] == (0, "default")
+    assert found["constants"] == (6, "--set")
+    assert list(found) == [field.name for field in dataclasses.fields(Preset)]
+    assert load_preset(str(own)).to_dict() == {**load_preset("heaws-x6").to_dict(), "name": "own"} | {
+        "lanes": 5,
+        "butterflies": 4,
     }
-    assert {"cofhee", "bfv-client", "heaws", "heaws-x6", "tiny"} <= keys.keys()
-    for name in ("cofhee", "bfv-client", "heaws", "heaws-x6", "tiny"):
-        assert load_preset(name).name == name
-        assert keys[name] == keys["cofhee"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('base = "nosuch"', "own.toml: base: no preset 'nosuch'; presets: bfv-client"),
+        ("base = 3", "base: no preset 3; presets: "),
+        ('base = ["tiny"]', "base: no preset ['tiny']"),
+        ('base = "gone.toml"', "gone.toml: no such preset file"),
+        ('base = "own.toml"', "in a circle: "),
+        ('base = "other.toml"', "own.toml -> other.toml -> /"),
+        ('base = "zynq-cn"\ntop = "system"', "top is 'system', but its base zynq-cn is for 'ntt8'"),
+        ('base = "tiny"\ntop = "other"', "top is 'other', but its base tiny is for 'system'"),
+        ('top = "other"', "top must be system or ntt8, got 'other'"),
+        ('base = "tiny"', "lacks name"),
+        ('base = "tiny"\nname = "x"\nvariant = "cn"', "has unknown keys ['variant']"),
+        ('base = "s8.toml"', "on more than 8 bases"),
+    ],
+)
+def test_bases_that_cannot_be_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text)
+    (tmp_path / "other.toml").write_text('base = "own.toml"')
+    for step in range(9):
+        (tmp_path / f"s{step}.toml").write_text(f'base = "{f"s{step - 1}.toml" if step else "tiny"}"')
+    with pytest.raises(ParameterError) as refused:
+        load_any(str(own))
+    assert words in str(refused.value)
 
 
 def test_cofhee_is_seven_memories_of_one_mebibit() -> None:

@@ -10,50 +10,65 @@
 // more. It reaches every control register; data registers, slots and tables have none and their contents never matter.
 // spi_csn_i is high and spi_sck_i still while rst_ni rises.
 module rs_top_serial #(
-  // Bits of a coefficient, 14 to 128.
+  // Begin: parameters, generated from spec/build.yaml.
+  // Bits of a coefficient, W. Legal: 14..128.
   parameter int unsigned W = 32,
-  // Butterflies per lane: 1, 2, 4, 8, 16 or 32.
-  parameter int unsigned P = 2,
-  // Lanes, 1 to 15.
+  // Residues that are worked on in lockstep. Legal: 1..15.
   parameter int unsigned Lanes = 1,
-  // log2 of the largest ring degree, 3 to 15; 2^NMaxLog2 >= 4 P.
-  parameter int unsigned NMaxLog2 = 8,
-  // Polynomial slots, 2 to 32; slots 0 and 1 are the transforms' work slots.
-  parameter int unsigned Slots = 6,
-  // Bit s: slot s is single-port (bits 0 and 1 must be 0).
-  parameter logic [31:0] SinglePort = '0,
-  // Moduli a lane holds, 1 to 16.
-  parameter int unsigned Moduli = 1,
-  // Twiddle tables a lane holds: 1, or Moduli.
-  parameter int unsigned TwTables = 1,
-  // CMODMUL constants a lane holds, 1 to 32.
-  parameter int unsigned Consts = 4,
-  // Reduction: 0 Barrett, 1 word-level Montgomery.
+  // Butterflies of a lane, P; a memory word holds as many coefficients. Legal: 1, 2, 4, 8, 16 or 32.
+  parameter int unsigned P = 2,
+  // log2(n_max), where n_max is: Words of a slot, the largest ring degree. Legal: a power of two from 8 to 32768.
+  parameter int unsigned NMaxLog2 = 6,
+  // How products are reduced, by Barrett with a modulus of run time or word by word by Montgomery with primes 1 mod 2
+  // n_max. Legal: 0 barrett, 1 montgomery.
   parameter int unsigned MulKind = 0,
-  // Montgomery word bits, at least NMaxLog2 + 1; ignored with Barrett.
-  parameter int unsigned MontW = 16,
-  // Multiplier tiling: 0 none, 1 26x17 (DSP48), 2 18x18 (ECP5).
-  parameter int unsigned MulStyle = 0,
-  // Products of its steps: 0 in DSP blocks, 1 of base conversion's factors in LUTs, 2 in LUTs (MulStyle 1 only).
+  // How products are cut, in a few deep stages or in pipelined tiles of the DSP blocks of AMD (26x17) or Lattice
+  // (18x18). Legal: 0 asic, 1 dsp26x17, 2 dsp18x18.
+  parameter int unsigned MulStyle = 1,
+  // Multipliers of the steps of Montgomery reduction, DSP blocks, LUTs for the factors of base conversion (mixed), or
+  // LUTs. Legal: 0 dsp, 1 mixed, 2 luts.
   parameter int unsigned MontSteps = 0,
-  // Smallest supported bit length of a modulus, 5 to W.
+  // Bits of the smallest modulus. Legal: 5..word_bits.
   parameter int unsigned ModMinBits = 5,
-  // PMUL and cyclic transforms are built in.
+  // The product that is not reduced, PMUL.
   parameter bit EnPmul = 1'b1,
+  // The cyclic form of the transforms.
   parameter bit EnCyclic = 1'b1,
-  // Commands the queue holds: a power of two, 2 to 1024.
-  parameter int unsigned FifoDepth = 16,
-  // Base conversion: coefficients at a time, 1, 2 or 4, or 0: no unit; conversions (2 to 32), entries (16 to 128).
+  // Moduli that a lane holds. Legal: 1..16.
+  parameter int unsigned Moduli = 2,
+  // Constants of CMODMUL that a lane holds. Legal: 1..32.
+  parameter int unsigned Consts = 4,
+  // Coefficients that base conversion (LIFT, SCALE) takes at a time; 0 without that unit. Legal: 0, 1, 2 or 4.
   parameter int unsigned RnsRate = 0,
+  // max(rns_conversions, 2), where rns_conversions is: Conversions that the unit holds. Legal: 2..32 where rns_rate !=
+  // 0, else 0.
   parameter int unsigned RnsConversions = 2,
+  // max(rns_entries, 16), where rns_entries is: Entries of the tables of their constants; a conversion of K primes
+  // takes K + 1. Legal: 16..128 where rns_rate != 0, else 0.
   parameter int unsigned RnsEntries = 16,
+  // Automorphisms, and as many digits, that the unit for moves between words and lanes (AUTO, DECOMP) holds; 0 without
+  // it. Legal: 0, 4, 8, 16 or 32.
   parameter int unsigned Moves = 0,
-  // 1: pointwise instructions have multipliers of their own and run beside transforms.
+  // Pointwise instructions have multipliers of their own and run beside transforms.
   parameter bit EnPointwise = 1'b0,
-  // The processor that feeds programs without the host: 0 none, 1 RISC-V; words of its memory, a power of two, 64 to
-  // 16384.
+  // A processor on the chip that feeds programs from its memory without the host, none or a RISC-V one. Legal: 0 none,
+  // 1 riscv.
   parameter int unsigned Controller = 0,
+  // Words of 32 bits of the controller's memory, which holds firmware and program; nothing without one. Legal: a power
+  // of two from 64 to 16384.
   parameter int unsigned ControllerWords = 1024,
+  // Commands that can wait. Legal: a power of two from 2 to 1024.
+  parameter int unsigned FifoDepth = 16,
+  // Polynomial slots that instructions can name. Legal: 3..32.
+  parameter int unsigned Slots = 5,
+  // Bit s, slot s is single-port; the dual-port slots come first.
+  parameter logic [31:0] SinglePort = 32'h10,
+  // Twiddle tables of a lane, one for all modulus indices or one for each. Legal: 1 or moduli_slots.
+  parameter int unsigned TwTables = 2,
+  // log2(n_max) + 1, where montgomery_bits is: Bits that a step of Montgomery reduction removes; moduli are 1 modulo 2
+  // to that power. 0 with Barrett.
+  parameter int unsigned MontW = 7,
+  // End: parameters.
   // Clock the build is meant for, in kHz.
   parameter int unsigned ClockKhz = 100000,
   // SPI clock the build is meant for, in kHz: at most ClockKhz.
@@ -93,6 +108,7 @@ module rs_top_serial #(
   output logic [63:0]       cycles_o
 );
 
+  // Begin: configuration, generated from spec/build.yaml.
   localparam rs_build_pkg::core_cfg_t Cfg = '{
     W: W,
     Lanes: Lanes,
@@ -100,8 +116,8 @@ module rs_top_serial #(
     NMaxLog2: NMaxLog2,
     MulKind: rs_build_pkg::reduction_e'(MulKind),
     MulStyle: rs_build_pkg::multiplier_e'(MulStyle),
-    ModMinBits: ModMinBits,
     MontSteps: rs_build_pkg::montgomery_steps_e'(MontSteps),
+    ModMinBits: ModMinBits,
     EnPmul: EnPmul,
     EnCyclic: EnCyclic,
     Moduli: Moduli,
@@ -111,18 +127,19 @@ module rs_top_serial #(
     RnsEntries: RnsEntries,
     Moves: Moves,
     AddrWidth: rs_build_pkg::SmallCore.AddrWidth,
-    WidePort: 1'b0,
-    EnStream: 1'b0,
+    WidePort: rs_build_pkg::SmallCore.WidePort,
+    EnStream: rs_build_pkg::SmallCore.EnStream,
     EnPointwise: EnPointwise,
     Controller: rs_build_pkg::controller_e'(Controller),
     ControllerWords: ControllerWords,
-    Cores: 1,
+    Cores: rs_build_pkg::SmallCore.Cores,
     FifoDepth: FifoDepth,
     Slots: Slots,
     SinglePort: SinglePort,
     TwTables: TwTables,
     MontW: MontW
   };
+  // End: configuration.
   logic dma_rst_n, req_valid, req_ready, req_store;
   logic [19:0] req_buf;
   logic [ 3:0] req_logn;

@@ -56,8 +56,20 @@ class Value:
     parameter: Held | None
     register: Held | None
     follows: ast.expr | None = None
-    # Of a knob that a preset may leave out; as Python writes it.
-    default: str = ""
+    # Of a knob that a preset may leave out.
+    default: int | str | None = None
+    # The host whose top alone has the parameter; empty for every top.
+    only: str = ""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a preset that is no hardware: its meaning, type in Python and default, None where it has none."""
+
+    name: str
+    doc: str
+    type: str
+    default: float | str | None
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,7 @@ class Build:
     knobs: tuple[Value, ...]
     derived: tuple[Value, ...]
     rules: tuple[Rule, ...]
+    keys: tuple[Key, ...] = ()
     # Numbers of the knobs of a small build.
     small: Mapping[str, int] = field(default_factory=dict)
 
@@ -135,31 +148,50 @@ def _whole(value: Value) -> ast.expr | None:
 def load(path: Path, top: str = "") -> Build:
     """Read and check the knobs of the co-processor or another top; a mistake raises `FormatError` naming the entry."""
     data = yaml.safe_load(path.read_text())
-    shared = data["knobs"]
     if top:
-        data = data[top]
-        data["knobs"] = {name: {**shared.get(name, {}), **entry} for name, entry in data["knobs"].items()}
+        whole, data = data, data[top]
+        for part in ("knobs", "keys"):
+            data[part] = {name: {**whole[part].get(name, {}), **entry} for name, entry in data[part].items()}
     knobs = tuple(_value(name, entry, path) for name, entry in data["knobs"].items())
     derived = tuple(_value(name, entry, path) for name, entry in data.get("derived", {}).items())
     rules = tuple(
         Rule(entry["knob"], expr.parse(entry["holds"], f"{path}: {entry['knob']}"), entry["must"])
         for entry in data.get("rules", [])
     )
-    build = Build(knobs, derived, rules)
+    keys = tuple(_key(name, entry, path) for name, entry in data["keys"].items())
+    build = Build(knobs, derived, rules, keys)
     _check_names(build, path)
     return replace(build, small=_small(build, data["small"], path)) if "small" in data else build
 
 
 def _small(build: Build, entries: Mapping[str, Any], path: Path) -> dict[str, int]:
-    """The number of every knob of the small build."""
-    for name in {knob.name for knob in build.knobs} ^ entries.keys():
+    """The number of every knob of the small build: the defaults, and what entries set."""
+    defaults = {knob.name: knob.default for knob in build.knobs if knob.default is not None}
+    for name in {knob.name for knob in build.knobs} ^ {*defaults, *entries}:
         raise FormatError(f"{path}: small: {name} is {'no knob' if name in entries else 'missing'}")
-    return {name: build.choices[value] if isinstance(value, str) else int(value) for name, value in entries.items()}
+    for name, value in entries.items():
+        if value == defaults.get(name):
+            raise FormatError(f"{path}: small: {name} is the default, {value}: leave it out")
+    whole = {**defaults, **entries}
+    return {knob.name: number(build, whole[knob.name]) for knob in build.knobs}
+
+
+def number(build: Build, value: int | str) -> int:
+    """Return the number that hardware has for a value of a knob."""
+    return build.choices[value] if isinstance(value, str) else int(value)
+
+
+def _key(name: str, entry: dict[str, Any], path: Path) -> Key:
+    unknown, missing = entry.keys() - {"doc", "type", "default"}, {"doc", "type"} - entry.keys()
+    if unknown or missing:
+        what = f"unknown {min(unknown)}" if unknown else f"no {min(missing)}"
+        raise FormatError(f"{path}: keys: {name}: {what}")
+    return Key(name, entry["doc"], entry["type"], entry.get("default"))
 
 
 def _value(name: str, entry: dict[str, Any], path: Path) -> Value:
     where = f"{path}: {name}"
-    unknown = entry.keys() - {"doc", "legal", "when", "parameter", "register", "is", "default"}
+    unknown = entry.keys() - {"doc", "legal", "when", "parameter", "register", "is", "default", "only"}
     if unknown or "doc" not in entry:
         raise FormatError(f"{where}: {f'unknown {sorted(unknown)[0]}' if unknown else 'no doc'}")
     when = expr.parse(entry["when"], where) if "when" in entry else None
@@ -174,7 +206,8 @@ def _value(name: str, entry: dict[str, Any], path: Path) -> Value:
         parameter,
         register,
         follows,
-        repr(entry["default"]) if "default" in entry else "",
+        entry.get("default"),
+        entry.get("only", ""),
     )
 
 
@@ -218,6 +251,8 @@ def _check_names(build: Build, path: Path) -> None:
     numbers = [name for value in build.values if value.legal for name in value.legal.names]
     if len(known) != len(build.values) + len(numbers):
         raise FormatError(f"{path}: a name stands for two things")
+    for value in build.knobs:
+        _check_default(value, build, path)
     formulas = [(value.name, formula) for value in build.values
                 for formula in (_whole(value), value.when, value.follows,
                                 value.parameter and value.parameter.formula,
@@ -228,6 +263,21 @@ def _check_names(build: Build, path: Path) -> None:
         unknown = (expr.names(formula) | {name}) - known
         if unknown or expr.calls(formula) - expr.BUILTINS.keys():
             raise FormatError(f"{path}: {name}: unknown name in {ast.unparse(formula)!r}")
+
+
+def _check_default(knob: Value, build: Build, path: Path) -> None:
+    """Hold a default, and the host that alone has a knob, against what is legal; what depends on knobs is not known."""
+    legal, default = knob.legal, knob.default
+    if knob.only and knob.only not in build.choices:
+        raise FormatError(f"{path}: {knob.name}: only is {knob.only!r}, no host")
+    if default is None or legal is None:
+        return
+    kind = str if legal.names else bool if legal.boolean else int
+    fits = type(default) is kind and (not legal.names or default in legal.names)
+    if fits and legal.holds and knob.when is None and expr.names(legal.holds) <= {knob.name}:
+        fits = bool(expr.evaluate(legal.holds, {knob.name: number(build, default)}, {}))
+    if not fits:
+        raise FormatError(f"{path}: {knob.name}: default is {default!r}, must be {legal.text}")
 
 
 def replaced(formula: ast.expr, by: Mapping[str, str]) -> ast.expr:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import ast
+import json
 
-from ringsmith.gen import build_sv
-from ringsmith.gen.build import Build, Legal, Value
+from ringsmith.gen import build_sv, build_top
+from ringsmith.gen.build import Build, Key, Legal, Value
 
 HEADER = '''\
 # SPDX-License-Identifier: Apache-2.0
@@ -39,8 +40,17 @@ def render(core: Build, ntt8: Build) -> str:
     tables = {knob.name: _table(knob.legal) for build in (core, ntt8) for knob in build.knobs if _chosen(knob)}
     names = "".join(f"{name.upper()} = {table}\n" for name, table in tables.items())
     classes = _class("Knobs", "The hardware knobs of a preset, and the values derived from them.", core)
+    classes += _keys("Keys", "The keys of a preset that are no hardware.", core)
     classes += _class("Ntt8Knobs", "The hardware knobs of a preset of an 8-point accelerator.", ntt8)
-    return HEADER + "\n# Numbers of names.\n" + names + _config(core) + classes
+    classes += _keys("Ntt8Keys", "The keys of a preset of an 8-point accelerator that are no hardware.", ntt8)
+    only = f"AXI4_PARAMETERS = {_tuple(build_top.parameters_of(core, 'axi4'))}\n"
+    alone = f"\n# Parameters that the top behind AXI4 alone has.\n{only}"
+    return HEADER + "\n# Numbers of names.\n" + names + alone + _config(core) + classes
+
+
+def _tuple(names: list[str]) -> str:
+    """A tuple of names as Python writes it."""
+    return "(" + "".join(f'"{name}", ' for name in names).removesuffix(" ") + ")"
 
 
 def _config(core: Build) -> str:
@@ -61,8 +71,15 @@ def _class(name: str, doc: str, build: Build) -> str:
     return CLASS.format(name=name, doc=doc) + "\n".join(lines) + "\n"
 
 
-def _default(knob: Value) -> str:
-    return f" = {knob.default}" if knob.default else ""
+def _keys(name: str, doc: str, build: Build) -> str:
+    lines = [f"    {key.name}: {key.type}{_default(key)}" for key in build.keys]
+    return CLASS.format(name=name, doc=doc) + "\n".join(lines) + "\n"
+
+
+def _default(entry: Value | Key) -> str:
+    """The default of a field; a name or a text in double quotes."""
+    shown = json.dumps(entry.default) if isinstance(entry.default, str) else repr(entry.default)
+    return "" if entry.default is None else f" = {shown}"
 
 
 def _chosen(knob: Value) -> bool:

@@ -6,14 +6,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from ringsmith import shipped
-from ringsmith.gen import build, build_doc, build_python, build_rust, build_sv, isa_doc, isa_rust, isa_sv, latency
+from ringsmith.gen import (
+    build,
+    build_doc,
+    build_python,
+    build_rust,
+    build_sv,
+    build_top,
+    isa_doc,
+    isa_rust,
+    isa_sv,
+    latency,
+)
 from ringsmith.gen.isa import load_isa
 
 REPO = shipped.root()
 
 
 def generated(root: Path = REPO) -> dict[Path, str]:
-    """Return every generated file, relative to `root`, with the text it must have."""
+    """Return every generated file, or file with a generated part, relative to `root`, with the text it must have."""
     isa = load_isa(root / "spec" / "isa.yaml")
     files = {
         Path("rtl/core/rs_isa_pkg.sv"): isa_sv.render(isa),
@@ -30,6 +41,10 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         Path("python/ringsmith/knobs.py"): build_python.render(core, ntt8),
         Path("docs/knobs.md"): build_doc.render(core, ntt8),
     }
+    # Tops are written by hand but for a part; a tree without them has none to renew.
+    for host, path in (("axi4", Path("rtl/top/rs_top_axi.sv")), ("serial", Path("rtl/top/rs_top_serial.sv"))):
+        if (root / path).exists():
+            files[path] = build_top.render(core, (root / path).read_text(), host)
     spec = root / "spec" / "latency.yaml"
     if spec.exists():
         functions = latency.load(spec)

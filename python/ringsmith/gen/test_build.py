@@ -6,7 +6,8 @@ import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import FormatError, ParameterError
-from ringsmith.gen import REPO, build, expr, generated
+from ringsmith.gen import REPO, build, build_top, expr, generated
+from ringsmith.knobs import CORE_CFG
 from ringsmith.presets import load_preset
 
 SPEC = shipped.spec() / "build.yaml"
@@ -26,6 +27,13 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         ("legal: 14..128", "legal: 14 to 128", "legal is '14 to 128'"),
         ("legal: 5..word_bits", "legal: 5..words", "unknown name"),
         ("parameter: W\n", "parameters: W\n", "unknown parameters"),
+        ("default: montgomery", "default: montgomerie", "reduction: default is 'montgomerie', must be barrett or"),
+        ("default: 40", "default: 31", "address_bits: default is 31, must be 32..64"),
+        ("default: false", "default: 0", "pmul: default is 0, must be true or false"),
+        ("only: axi4", "only: axi5", "only is 'axi5', no host"),
+        ("  pmul: true\n", "  pmul: false\n", "small: pmul is the default, False: leave it out"),
+        ("  lanes: 1\n  butt", "  butt", "small: lanes is missing"),
+        ("    type: float\n", "", "keys: serial_mhz: no type"),
         ("    doc: Commands that can wait.\n", "", "no doc"),
         ("holds: n_max >= 4 * butterflies", "holds: n_max >= 4 * butterfly", "unknown name"),
         ("{4 * butterflies}", "{4 * wings}", "unknown name"),
@@ -45,10 +53,13 @@ def test_a_range_has_one_home(tmp_path: Path) -> None:
     (root / "spec").mkdir(parents=True)
     for name in ("isa.yaml", "latency.yaml"):
         (root / "spec" / name).write_text((REPO / "spec" / name).read_text())
-    (root / "spec" / "build.yaml").write_text(changed(tmp_path, "legal: 1..16", "legal: 3..13").read_text())
+    ends = changed(tmp_path, "legal: 1..16\n    default: 1\n", "legal: 3..13\n    default: 3\n")
+    (root / "spec" / "build.yaml").write_text(ends.read_text())
     before, after = generated(), generated(root)
     for path in before:
-        if "moduli_slots" in before[path] or path.name == "rs_build_pkg.sv":
+        if path not in after:
+            assert path.parts[:2] == ("rtl", "top")
+        elif "moduli_slots" in before[path] or path.name == "rs_build_pkg.sv":
             lines = set(after[path].splitlines()) - set(before[path].splitlines())
             assert lines, f"{path} does not follow"
             assert all(re.search(r"\b(3|13)\b", line) for line in lines)
@@ -81,14 +92,32 @@ def test_a_knob_with_a_default_may_be_left_out_and_set() -> None:
 
 def test_knobs_become_parameters() -> None:
     parameters = load_preset("heaws").parameters()
-    assert parameters == {
-        "W": 30, "Lanes": 7, "P": 2, "NMaxLog2": 12, "MulKind": 1, "MulStyle": 1, "ModMinBits": 30, "EnPmul": 0,
-        "EnCyclic": 0, "Moduli": 2, "Consts": 4, "RnsRate": 4, "RnsConversions": 16, "RnsEntries": 64, "Moves": 0,
-        "WidePort": 1, "Cores": 1, "FifoDepth": 64, "Slots": 8, "SinglePort": 0, "TwTables": 2, "MontW": 13,
-            "MontSteps": 1, "EnStream": 1, "EnPointwise": 0, "Controller": 0, "ControllerWords": 1024,
-        "AddrWidth": 40,
-    }  # fmt: skip
+    some = {
+        "W": 30,
+        "NMaxLog2": 12,
+        "MulKind": 1,
+        "MontSteps": 1,
+        "EnPmul": 0,
+        "Slots": 8,
+        "SinglePort": 0,
+        "MontW": 13,
+    }
+    assert {name: parameters[name] for name in some} == some
+    assert list(parameters) == list(CORE_CFG)
     serial = load_preset("cofhee")
     assert (serial.slots, serial.single_port_mask, serial.parameters()["TwTables"]) == (6, 0b111000, 1)
     assert serial.parameters()["RnsConversions"] == 2
     assert serial.numbers()["host"] == 1
+
+
+@pytest.mark.parametrize(("host", "top"), [("axi4", "rs_top_axi"), ("serial", "rs_top_serial")])
+def test_a_top_has_every_parameter_of_its_host(host: str, top: str) -> None:
+    text = (REPO / "rtl" / "top" / f"{top}.sv").read_text()
+    core = build.load(SPEC)
+    had = set(re.findall(r"^  parameter .* (\w+) = ", text, re.MULTILINE))
+    for value in core.values:
+        if value.parameter:
+            assert (value.parameter.name in had) == (value.only in ("", host)), value.parameter.name
+            assert f"    {value.parameter.name}: " in text
+    with pytest.raises(FormatError, match="no lines `// Begin: configuration"):
+        build_top.render(core, text.replace("// End: configuration.", ""), host)

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from ringsmith.hw.tops.system import System
-
-# Parameters of the AXI4 shell, which this one has not.
-_AXI4 = ("AddrWidth", "WidePort", "EnStream", "Cores")
+from ringsmith.knobs import AXI4_PARAMETERS
 
 
 class Serial(System):
@@ -20,7 +18,7 @@ class Serial(System):
         """Knobs of the preset and the clocks."""
         shared = super().parameters(clock_mhz=clock_mhz)
         lines = {"SerialKhz": round(self.preset.serial_mhz * 1000), "UartDivisor": self.uart_divisor}
-        return {name: value for name, value in shared.items() if name not in _AXI4} | lines
+        return {name: value for name, value in shared.items() if name not in AXI4_PARAMETERS} | lines
 
     def texts(self) -> dict[str, str]:
         """What driver and integrator read."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
@@ -41,9 +42,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 def actors() -> list[int]:
-    """Return the process numbers of the actors: Ray names their processes so."""
-    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if "ray::There" in line]
+    """Return the process numbers of this cluster's actors, which Ray names so: their nodes are our own children."""
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
+    parent = {int(process): int(above) for process, above, *_ in rows}
+    named = [int(process) for process, _, *command in rows if "ray::There" in " ".join(command)]
+    return [process for process in named if parent.get(parent[process]) == os.getpid()]
+
+
+def all_ready(served: Running) -> bool:
+    """Whether both workers have their actors: a job that loses one of them then goes to the other at once."""
+    return "ringsmith_workers_ready 2.0" in httpx.get(served.url + "/metrics", trust_env=False).text
 
 
 def both() -> list[int]:
@@ -74,14 +83,18 @@ def test_what_a_dead_actor_had_is_done_again(served: Running) -> None:
     asker = Asker(served, "bob")
     with asker.remote() as remote:
         there = turning.on(remote)
+        deadline = time.monotonic() + 120
+        while not all_ready(served) and time.monotonic() < deadline:
+            time.sleep(0.1)
         job = there.submit(np.full(8, 0.5))
-        deadline = time.monotonic() + 60
-        while job.state()["state"] != "running" and time.monotonic() < deadline:
+        while job.state()["progress"]["done"] == 0 and time.monotonic() < deadline:
             time.sleep(0.05)
         before = both()
+        assert len(before) == 2
         for process in before:
             os.kill(process, signal.SIGKILL)
         assert np.abs(job.result() - turning.clear(np.full(8, 0.5))).max() < 1e-2
+        # The other worker learns that its actor is dead by the job that it is given.
         assert job.state()["attempts"] == 2
         assert not set(both()) & set(before)
 

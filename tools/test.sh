@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Lint and every test; ends with one line per part and the counts. A failing part does not hide another one.
 # The Rust parts, which wait for the last crate of a chain, run beside the tests of Python, which wait for servers: one
-# keeps the cores busy that the other leaves idle. The terminal shows the latter; the former follow when they have ended.
+# keeps the cores busy that the other leaves idle. The terminal shows the latter as they run, then the former.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=$(mktemp -d)
@@ -37,7 +37,8 @@ set -m # the engine's part gets a process group, which an interrupt ends whole
 engine >"$logs/engine" 2>&1 </dev/null &
 beside=$!
 set +m
-part python .venv/bin/python -m pytest -n 2 --dist worksteal --durations 20 -m "not slow" python rtl tests examples bench
+part python .venv/bin/python -m pytest -n 2 --dist worksteal --durations 20 -m "not slow" \
+    python rtl tests examples bench
 wait "$beside"
 beside=
 cat "$logs/engine"

@@ -5,21 +5,17 @@
 //! A rotation by x -> x^g multiplies the digits of the ciphertext as it is by keys permuted by 1/g and permutes the
 //! sum: the centred digits commute with permutations, so all rotations of a ciphertext share its digits' transforms.
 
-mod apart;
 mod bfv;
 mod chain;
 mod ckks;
 pub mod client;
 mod execute;
-mod halves;
+mod key_switch;
 mod lowered;
 mod lowering;
-mod mixed_radix;
 mod run;
 mod shape;
-mod sides;
 mod steps;
-mod switch;
 mod transform;
 mod value;
 mod wide;

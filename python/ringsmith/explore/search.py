@@ -192,7 +192,8 @@ class _Run:
 
     def _bounds(self, values: Values) -> dict[Family, Bound | str | None]:
         """Return the bound of each family, or why no build of it does; None if its unit for conversions has no work."""
-        # With several sets of moduli there are fewer transforms than with one (crates/backend/src/lower/apart.rs).
+        # With several sets of moduli there are fewer transforms than with one
+        # (crates/backend/src/lower/key_switch/special_together.rs).
         several_or_one = {count > 1 for count in values["moduli_slots"]}
         converts = {rate > 0 for rate in values["rns_rate"]}
         kinds = (values["lanes"], values["moves"], several_or_one, converts)

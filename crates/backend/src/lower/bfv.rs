@@ -2,8 +2,8 @@
 //! BFV: multiplication by HPSPOVERQ (ePrint 2021/204), plaintexts scaled by Q/t.
 
 use super::chain::{Chain, Parts, polynomials};
+use super::key_switch::quotient;
 use super::lowering::{Lower, Lowering};
-use super::switch::quotient;
 use super::value::{Part, Value};
 use crate::Error;
 use crate::keys::key;
@@ -168,7 +168,7 @@ pub fn after_tensor<S: Multiplies>(
                 .graph
                 .convert(&product.limbs, &joint, lowering.task);
         }
-        lowering.divided(&product, limbs, (&bases.p, t))
+        lowering.scaled_down(&product, t, &bases.p)
     };
     products.iter().map(scaled).collect()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A homomorphic program as a whole in polynomial operations.
 
-use super::halves::Halves;
+use super::key_switch::arrangement::Arrangement;
 use super::lowering::{Lower, Lowering};
 use super::shape::Shape;
 use super::value::{Part, Source, Value};
@@ -65,11 +65,8 @@ pub fn lower<S: Lower>(
         graph = graph.together();
     }
     let moves = shape.moves && shape.wide_bits.is_none();
-    let halves = match moves {
-        true => Halves::of(&mut graph, &chain, shape, S::FORM)?,
-        false => Halves::InTurn,
-    };
-    if halves == Halves::Mirrored {
+    let arrangement = Arrangement::of(&mut graph, &chain, shape, S::FORM)?;
+    if arrangement == Arrangement::Mirrored {
         graph = graph.mirrored();
     }
     let mut lowering = Lowering {
@@ -79,8 +76,7 @@ pub fn lower<S: Lower>(
         graph,
         task: 0,
         moves,
-        halves,
-        digit_major: moves && shape.digit_major,
+        arrangement,
         wide_bits: shape.wide_bits,
         converts: shape.converts && shape.wide_bits.is_none(),
         zeros: shape.zeros,

@@ -2,7 +2,7 @@
 //! A program that is lowered, and what its scheme adds.
 
 use super::chain::{Chain, Parts};
-use super::halves::Halves;
+use super::key_switch::arrangement::Arrangement;
 use super::value::{Part, Source, Value};
 use crate::Error;
 use crate::scheme::interface::Scheme;
@@ -102,10 +102,8 @@ pub struct Lowering<'s, S: Lower> {
     pub(super) converts: bool,
     /// Whether the engine moves residues from lane to lane and applies automorphisms to values.
     pub(super) moves: bool,
-    /// Both halves of a key switch in the lanes.
-    pub(super) halves: Halves,
-    /// Whether digits are made and transformed one after another.
-    pub(super) digit_major: bool,
+    /// How key switches use the lanes.
+    pub(super) arrangement: Arrangement,
     /// Whether encryptions of zero are polynomial operations, or whole steps.
     pub(super) zeros: bool,
     /// Whether the public key is over Q·P.
@@ -195,5 +193,10 @@ impl<S: Lower> Lowering<'_, S> {
     pub(super) fn last_prime(&self, value: &Value) -> f64 {
         let last = value.parts[0].limbs.len() - 1;
         self.scheme.chain().q.modulus(last).value().to_u128() as f64
+    }
+
+    /// Each limb times its factor.
+    pub(super) fn scaled(&mut self, limbs: &[Limb], factors: Vec<u128>) -> Vec<Limb> {
+        (self.graph).by_limb(Op::Scale(factors), &[limbs], self.task)
     }
 }

@@ -4,8 +4,8 @@
 //! Terms without a key (the ciphertext's own parts, permuted and multiplied) are summed separately over Q and added
 //! after the division: round((S + P T)/P) is round(S/P) + T.
 
+use super::key_switch::Digits;
 use super::lowering::{Lower, Lowering};
-use super::switch::{Digits, inverse_element};
 use super::value::{Part, Source, Value};
 use crate::Error;
 use ::polynomial::{Form, Operation as Op};
@@ -45,7 +45,7 @@ impl<S: Lower> Lowering<'_, S> {
         let at = At { level, scale };
         let operand = Operand {
             values: [0, 1].map(|k| self.in_form(&a.parts[k], Form::Values)),
-            digits: self.digits(&a.parts[1])?,
+            digits: self.mod_up(&a.parts[1])?,
         };
         let mut total = Sum::default();
         for giant in &transform.giants {
@@ -73,26 +73,26 @@ impl<S: Lower> Lowering<'_, S> {
                 None => None,
                 Some(number) => Some(self.extended(number, at)?),
             };
-            let turned = self.baby(term, operand);
+            let turned = self.baby(term, operand)?;
             self.add(&mut sum, turned, factor.as_ref());
         }
         Ok(sum)
     }
 
     /// A rotation of the operand, before the division.
-    fn baby(&mut self, term: &Term, operand: &Operand) -> Sum {
+    fn baby(&mut self, term: &Term, operand: &Operand) -> Result<Sum, Error> {
         let element = self.scheme.element(term.rotation);
         let [c0, c1] = &operand.values;
         if element == 1 {
-            return Sum {
+            return Ok(Sum {
                 own: [Some(c0.clone()), Some(c1.clone())],
                 ..Sum::default()
-            };
+            });
         }
-        Sum {
-            switched: self.switched_by(&operand.digits, element).map(Some),
+        Ok(Sum {
+            switched: self.switched_by(&operand.digits, element)?,
             own: [Some(self.permuted(c0, element)), None],
-        }
+        })
     }
 
     /// A sum, rotated: its second part is divided, decomposed and multiplied by the key.
@@ -108,9 +108,9 @@ impl<S: Lower> Lowering<'_, S> {
             own: [own.as_ref().map(&mut permuted), None],
         };
         if let Some(second) = self.settled(second.as_ref(), other.as_ref())? {
-            let digits = self.digits(&second)?;
+            let digits = self.mod_up(&second)?;
             let products = Sum {
-                switched: self.switched_by(&digits, element).map(Some),
+                switched: self.switched_by(&digits, element)?,
                 ..Sum::default()
             };
             self.add(&mut turned, products, None);
@@ -119,10 +119,9 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// The products of digits and an automorphism's key, under the automorphism.
-    fn switched_by(&mut self, digits: &Digits, element: u64) -> [Part; 2] {
-        let inverse = inverse_element(element, self.graph.n() as u64);
-        let sums = self.inner_product(digits, (Some(element), inverse), [None, None]);
-        sums.map(|sum| self.permuted(&sum, element))
+    fn switched_by(&mut self, digits: &Digits, element: u64) -> Result<[Option<Part>; 2], Error> {
+        let key = self.galois_key(element);
+        Ok(self.inner_product(digits, key)?.map(Some))
     }
 
     /// total + sum · factor.

@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench bench-kernels bench-guarantees bench-explore bench-lattigo bench-peers claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,28 +85,21 @@ gen-check: build $(STAMP)-hw ## Generated files against spec/
 fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 
-bench: build ## Time our own operations, and whole programs
-	@cargo bench --locked -p ringsmith-bench --bench '*'
-	@$(PY) bench/evaluation.py
+# What `make bench` runs. WHAT: ours (our own operations and whole programs), kernels (key switches, keys and times in the
+# compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table
+# and space, NSGA-II beside all 537,600 points, bounds on errors), lattigo (whole kernels beside the same in Lattigo,
+# needs Go), peers (answers, noise and times beside other libraries from package registries, an hour).
+WHAT ?= ours
+BENCH_ours = cargo bench --locked -p ringsmith-bench --bench '*' && $(PY) bench/evaluation.py
+BENCH_kernels = $(PY) bench/kernels.py
+BENCH_guarantees = $(PY) bench/guarantees.py
+BENCH_explore = $(PY) bench/coxhe.py && $(PY) bench/coxhe.py --space zcu104 && $(PY) bench/nsga2.py && $(PY) bench/errors.py
+BENCH_lattigo = $(PY) bench/beside_lattigo.py
+BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
+BENCHES = ours kernels guarantees explore lattigo peers
 
-bench-kernels: build ## Key switches, keys and times of whole kernels in the compiler's layouts
-	@$(PY) bench/kernels.py
-
-bench-lattigo: build ## Whole kernels of ours beside the same in Lattigo (needs Go)
-	@$(PY) bench/beside_lattigo.py
-
-bench-explore: build ## The search: coxHE's table and space, NSGA-II beside all 537,600 points, bounds on errors
-	@$(PY) bench/coxhe.py
-	@$(PY) bench/coxhe.py --space zcu104
-	@$(PY) bench/nsga2.py
-	@$(PY) bench/errors.py
-
-bench-guarantees: build ## Both noise guarantees of 10,000 random kernels beside what is measured (half an hour)
-	@$(PY) bench/guarantees.py
-
-bench-peers: build ## Answers, noise and times beside other libraries, from package registries (an hour)
-	@$(PY) bench/peers/answers.py
-	@$(PY) bench/peers/run.py
+bench: $(if $(filter $(WHAT),$(BENCHES)),build) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo or peers
+	@$(if $(filter $(WHAT),$(BENCHES)),$(BENCH_$(WHAT)),echo "WHAT=$(WHAT): one of $(BENCHES)" >&2; exit 2)
 
 claims: build $(STAMP)-hw ## Regenerate every value of ours in the claims ledger (hours)
 	@$(PY) -m ringsmith claims --measure

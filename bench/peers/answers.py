@@ -3,7 +3,7 @@
 
     python bench/peers/answers.py [--json]
 
-`make bench-peers` runs it too. The libraries (wheels of TenSEAL and OpenFHE, installed into `target/peers`) draw
+`make bench WHAT=peers` runs it too. The libraries (wheels of TenSEAL and OpenFHE, installed into `target/peers`) draw
 primes and the engine takes the same; OpenFHE tells its data primes only. All compute the same circuits on the same
 inputs with keys of their own: SEAL's public key is over Q·P, so ours is beside it. BFV: every slot equals numpy's
 everywhere, and the noise budget here is at least what is promised. CKKS: the largest error of a slot, here below its

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times ringsmith beside the libraries of others: one run, one machine, the same parameters.
 
-`make bench-peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to one
-core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
+`make bench WHAT=peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to
+one core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
 terminal, `docs/bench-peers.md` and `docs/bench-peers.svg`. The fraction of the arithmetic limit that our transforms
 reach is printed below the table. Sizes of keys and peak memory go to `target/bench-peers-memory.json` and a table.
 
@@ -348,7 +348,9 @@ def main() -> int:
             LIMITS.write_text(transform_limits())
         write(MEMORY, measure_memory(peer for peer in peers if peer.memory))
     elif not RESULT.exists():
-        print(f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench-peers` first", file=sys.stderr)
+        print(
+            f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench WHAT=peers` first", file=sys.stderr
+        )
         return 2
     memory = json.loads(MEMORY.read_text()) if MEMORY.exists() else []
     rows = [] if options.memory_only else json.loads(RESULT.read_text())

@@ -151,8 +151,8 @@ def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
     head = [
         "# ringsmith beside other libraries",
         "",
-        "Written by `make bench-peers`: medians in µs of one run on one machine, of its rounds the least disturbed;",
-        "every result is checked by decryption.",
+        "Written by `make bench WHAT=peers`: medians in µs of one run on one machine, of its rounds the least",
+        "disturbed; every result is checked by decryption.",
         f"Peers: {libraries}.",
         "Of several splits into data and special primes (n = 32768: 14+1, 12+3) each library's fastest stands.",
         "At n = 4096 the same 180 bits of data stand as 6x30 (7x30 with the special prime) and as 4x45 (5x45).",

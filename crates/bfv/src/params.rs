@@ -239,15 +239,6 @@ impl<W: Word> BfvParams<W> {
         Ok(Arc::clone(zq::fork::once(slot, || made)))
     }
 
-    /// The auxiliary basis of multiplication by HPS for ciphertexts over the first `limbs` data primes: the primes a
-    /// tensor product has to be computed over besides them.
-    ///
-    /// # Errors
-    /// [`Error::PlainModulus`] when the auxiliary primes given are too small.
-    pub fn hps_basis(&self, limbs: usize) -> Result<rns::RnsBasis<W>, Error> {
-        Ok(self.level(limbs)?.hps()?.auxiliary.clone())
-    }
-
     /// The second basis of multiplication by HPSPOVERQ.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use zeroize::Zeroize;
-use zq::{AlignedVec, Shoup, Word};
+use zq::{AlignedVec, Word};
 
 use crate::{Automorphism, Coeff, Domain, Eval, RnsBasis, RnsError};
 
@@ -195,23 +195,6 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
         let basis = self.basis.clone();
         let limbs = self.limbs_mut().zip(basis.moduli());
         limbs.for_each(|(a, m)| m.scalar_mul_assign(a, m.reduce_i64(s)));
-    }
-
-    /// Multiplies limb `i` by `factors[i]`: a scalar given by its residues.
-    pub fn residue_mul_assign(&mut self, factors: &[Shoup<W>]) {
-        assert_eq!(factors.len(), self.limb_count(), "one factor for each limb");
-        let basis = self.basis.clone();
-        let limbs = self.limbs_mut().zip(basis.moduli()).zip(factors);
-        limbs.for_each(|((a, m), &s)| m.shoup_mul_assign(a, s));
-    }
-
-    /// `self += a * s` where the scalar `s` is given by its residues.
-    pub fn residue_mul_add_assign(&mut self, a: &Self, s: &[W]) {
-        assert_eq!(s.len(), self.limb_count(), "one factor for each limb");
-        let basis = self.basis.clone();
-        self.zip_limbs(a, |i, acc, x| {
-            basis.modulus(i).scalar_mul_add_assign(acc, x, s[i])
-        });
     }
 
     /// `x -> x^g`.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from ringsmith.cli.synth_cells import CellOptions, synth_cells
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.hw.synth import Board, Family, load_board, synthesise
+from ringsmith.hw.synth import Board, Design, Family, load_board, synthesise
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.hw.synth.liberty import cell_area
 from ringsmith.hw.synth.place import Placer, median_of
@@ -103,6 +104,32 @@ def synth(
     if liberty is not None:
         _print({"design": chosen.name, "liberty": str(liberty), **cell_area(chosen, liberty)}, as_json=as_json)
         return
+    place = _placement(placed, seeds, placer, target)
+    report: dict[str, Any] = {"design": chosen.name, "top": chosen.top, "family": str(target)}
+    report |= synthesise(chosen, target, uram=uram or bool(device and device.uram and target is Family.XCUP))
+    report |= place.clock(chosen)
+    overflow = _beside(report, device)
+    _print(report, as_json=as_json)
+    if overflow is not None:
+        raise ParameterError(f"{chosen.name} does not fit: {overflow}")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Whether and how a design is placed; `why` says why it is not."""
+
+    seeds: int
+    placer: Placer
+    why: str | None
+
+    def clock(self, design: Design) -> dict[str, Any]:
+        """Return the clock after place and route, the median of the seeds."""
+        if self.why is not None:
+            return {"fmax_mhz": None, "fmax": self.why}
+        return median_of(design, range(1, self.seeds + 1), placer=self.placer)
+
+
+def _placement(placed: bool, seeds: int, placer: Placer | None, target: Family) -> Placement:
     if placed and target is not Family.ECP5:
         raise InputError(f"--place needs --family ecp5: {NOT_AVAILABLE} ({target})")
     if seeds != 1 and not placed:
@@ -111,25 +138,21 @@ def synth(
         raise InputError(f"--placer {placer} goes with --place")
     if seeds % 2 == 0:
         raise InputError(f"--seeds {seeds}: an odd number, so that one of them is the median")
-    report: dict[str, Any] = {"design": chosen.name, "top": chosen.top, "family": str(target)}
-    report |= synthesise(chosen, target, uram=uram or bool(device and device.uram and target is Family.XCUP))
     why = "not asked for: --place" if target is Family.ECP5 else NOT_AVAILABLE
-    if placed:
-        report |= median_of(chosen, range(1, seeds + 1), placer=placer or Placer.HEAP)
-    else:
-        report |= {"fmax_mhz": None, "fmax": why}
-    overflow = None
-    if device is not None:
-        used = Resources(**report["total"])
-        report["board"] = device.name
-        report["utilisation"] = [
-            {"resource": name, "used": amount, "available": available, "percent": percent}
-            for name, amount, available, percent in device.utilisation(used)
-        ]
-        overflow = device.overflow(used)
-    _print(report, as_json=as_json)
-    if overflow is not None:
-        raise ParameterError(f"{chosen.name} does not fit: {overflow}")
+    return Placement(seeds, placer or Placer.HEAP, None if placed else why)
+
+
+def _beside(report: dict[str, Any], board: Board | None) -> str | None:
+    """Add what a board has to the report; return what does not fit."""
+    if board is None:
+        return None
+    used = Resources(**report["total"])
+    report["board"] = board.name
+    report["utilisation"] = [
+        {"resource": name, "used": amount, "available": available, "percent": percent}
+        for name, amount, available, percent in board.utilisation(used)
+    ]
+    return board.overflow(used)
 
 
 def _family(name: str | None, board: Board | None) -> Family:
@@ -150,6 +173,17 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
     if "area" in report:
         console.print(f"{report['design']}: cell area {report['area']:g} (in the unit of {report['liberty']})")
         return
+    console.print(_modules(report))
+    console.print(f"clock after place and route: {_clock(report)}")
+    if report.get("critical"):
+        console.print(f"critical path: {report['critical']}")
+    for row in report.get("utilisation", []):
+        percent = "-" if row["percent"] is None else f"{row['percent']:.1f} %"
+        console.print(f"{report['board']}: {row['resource']:7} {row['used']:>9g} of {row['available']:>9g}  {percent}")
+
+
+def _modules(report: dict[str, Any]) -> Table:
+    """The resources by module and in all."""
     columns = ("lut", "ff", "dsp", "bram36", "uram")
     table = Table(
         title=f"{report['design']} on {report['family']}", caption="of one instance each; the total counts all"
@@ -161,7 +195,11 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
         table.add_row(row["module"], str(row["instances"]), *(f"{row[name]:g}" for name in columns))
     table.add_section()
     table.add_row("total", "", *(f"{report['total'][name]:g}" for name in columns), style="bold")
-    console.print(table)
+    return table
+
+
+def _clock(report: dict[str, Any]) -> str:
+    """The clock with what it is of, or why there is none."""
     fmax: str = report.get("fmax", "")
     if report["fmax_mhz"]:
         fmax = f"{report['fmax_mhz']} MHz on {report['device']}, {report['placer']} placer"
@@ -169,9 +207,4 @@ def _print(report: dict[str, Any], *, as_json: bool) -> None:
         fmax += f", the median of {', '.join(f'{mhz:g}' for mhz in report['seeds'].values())} (seeds 1, 2, ...)"
     if report.get("chained_pins"):
         fmax += f"; a register at each of its {report['chained_pins']} pins, more than a package has"
-    console.print(f"clock after place and route: {fmax}")
-    if report.get("critical"):
-        console.print(f"critical path: {report['critical']}")
-    for row in report.get("utilisation", []):
-        percent = "-" if row["percent"] is None else f"{row['percent']:.1f} %"
-        console.print(f"{report['board']}: {row['resource']:7} {row['used']:>9g} of {row['available']:>9g}  {percent}")
+    return fmax

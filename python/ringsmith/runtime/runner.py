@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ringsmith.compiler.compile import compile_kernel
 from ringsmith.compiler.params.choose import CPU_TOWER_BITS
 from ringsmith.compiler.rounds import ClientAidedError
+from ringsmith.compiler.signature import Signature
 from ringsmith.errors import InputError
 from ringsmith.frontend.declare import Argument
 from ringsmith.ir.numbers import as_array
@@ -148,12 +149,13 @@ def _run(
         aided = kernel.options(encryption=encryption or kernel.encryption)
         rounds = clock.step("compile", lambda: aided.rounds(**shapes))
         expected = clock.step("clear", lambda: expected_of(kernel, arrays))
-        return _aided(rounds, arrays, expected, used, clock, seed, sample_data=not given, title=title)
+        return _aided(rounds, arrays, _Run(expected, used, clock, seed, sample_data=not given, title=title))
     program = Program.of(compiled)
     expected = clock.step("clear", lambda: expected_of(kernel, arrays))
     others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in variants.items()}
     counts = {name: other.counts for name, other in others.items()}
-    return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
+    whole = _Run(expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
+    return _evaluated(program, arrays, whole)
 
 
 def run_program(
@@ -181,7 +183,7 @@ def run_program(
         clock = _Clock(told)
         arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
         expected = clock.step("clear", lambda: Expected(program.clear(**arrays)))
-        return _evaluated(program, arrays, expected, used, clock, seed, sample_data=not given, title="")
+        return _evaluated(program, arrays, _Run(expected, used, clock, seed, sample_data=not given))
 
 
 def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
@@ -199,123 +201,117 @@ def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None)
     }
 
 
-def _evaluated(
-    compiled: Program,
-    arrays: Mapping[str, Array],
-    expected: Expected,
-    used: Engine,
-    clock: _Clock,
-    seed: str | None,
-    *,
-    sample_data: bool,
-    title: str,
-    variants: Mapping[str, Mapping[str, int]] | None = None,
-) -> Report:
+@dataclass
+class _Run:
+    """What a run is made with, and its report."""
+
+    expected: Expected
+    used: Engine
+    clock: _Clock
+    seed: str | None
+    sample_data: bool
+    title: str = ""
+    variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    begun: float = field(default_factory=time.perf_counter)
+
+    def report(
+        self, program: Program, signature: Signature, output: Array, tolerance: float, guarantee: float, **facts: Any
+    ) -> Report:
+        """Compare an output with the answer in the clear; `facts` are further fields of the report."""
+        error = deviation(output, self.expected.values)
+        report = Report(
+            kernel=signature.name,
+            variant=signature.variant,
+            title=self.title,
+            engine=self.used.name,
+            program=program,
+            correct=error <= tolerance and self.expected.holds,
+            max_abs_error=error,
+            function_error=self.expected.function_error(output),
+            approximated=self.expected.uses,
+            tolerance=tolerance,
+            guarantee=guarantee,
+            time_ms=self.clock.times,
+            output=output,
+            peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            variants=self.variants,
+            engine_facts=self.used.report(time.perf_counter() - self.begun),
+            **facts,
+        )
+        _tell(self.used, report, self.clock)
+        return report
+
+
+def _parts(signature: Signature, arrays: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return the arrays that are encrypted, and those that are not."""
+    encrypted, plain = ({name: arrays[name] for name in signature.names(encrypted=kind)} for kind in (True, False))
+    return encrypted, plain
+
+
+def _evaluated(compiled: Program, arrays: Mapping[str, Array], run: _Run) -> Report:
     """Encrypt, evaluate, decrypt, compare, report."""
-    signature = compiled.signature
-    begin = time.perf_counter()
+    signature, used, clock = compiled.signature, run.used, run.clock
     program = replace(compiled, device=used.device, recording=used.recording)
 
     def made() -> Client:
-        return program.client(seed, sample_data=sample_data)
+        return program.client(run.seed, sample_data=run.sample_data)
 
     client = clock.step("keygen", lambda: used.client(program, made) if isinstance(used, Elsewhere) else made())
-    encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
-    plain = {name: arrays[name] for name in signature.names(encrypted=False)}
+    encrypted, plain = _parts(signature, arrays)
     sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
     server: Evaluator = used.server(client) if isinstance(used, Elsewhere) else program.server(client.evaluation_keys)
-    done = clock.step("evaluate", lambda: server.run(sent, plain, seed, clock.share))
+    done = clock.step("evaluate", lambda: server.run(sent, plain, run.seed, clock.share))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
-    error = deviation(output, expected.values)
     exact = program.params.scheme == "bfv"
-    tolerance = Reading.of(program.native).tolerance(expected.values) if exact else signature.tolerance
-    report = Report(
-        kernel=signature.name,
-        variant=signature.variant,
-        title=title,
-        engine=used.name,
-        program=compiled,
+    return run.report(
+        compiled,
+        signature,
+        output,
+        Reading.of(program.native).tolerance(run.expected.values) if exact else signature.tolerance,
+        program.noise_bits if exact else 2.0**program.noise_bits,
         operations=program.counts,
-        correct=error <= tolerance and expected.holds,
-        max_abs_error=error,
-        function_error=expected.function_error(output),
-        approximated=expected.uses,
-        tolerance=tolerance,
-        guarantee=program.noise_bits if exact else 2.0**program.noise_bits,
-        time_ms=clock.times,
         bytes={
             "ciphertexts_in": sent.nbytes,
             "ciphertexts_out": done.result.nbytes,
             "keys": client.evaluation_keys.nbytes,
         },
-        output=output,
         ciphertexts={"in": len(sent.ciphertexts), "out": len(done.result.ciphertexts)},
         digest=done.result.digest(),
-        peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         evaluation_ms={name: seconds * 1e3 for name, seconds in done.seconds.items()},
-        variants=variants or {},
-        engine_facts=used.report(time.perf_counter() - begin),
     )
-    _tell(used, report, clock)
-    return report
 
 
-def _aided(
-    rounds: Rounds,
-    arrays: Mapping[str, Array],
-    expected: Expected,
-    used: Engine,
-    clock: _Clock,
-    seed: str | None,
-    *,
-    sample_data: bool,
-    title: str,
-) -> Report:
+def _aided(rounds: Rounds, arrays: Mapping[str, Array], run: _Run) -> Report:
     """Run a client-aided program; the report tells each round."""
+    signature, used, clock = rounds.signature, run.used, run.clock
     if isinstance(used, Elsewhere) and used.keeps_client:
-        raise InputError(f"{rounds.signature.name} needs its client in every round: leave --client out")
-    begin = time.perf_counter()
-    client = clock.step("keygen", lambda: rounds.client(seed, on=used, sample_data=sample_data))
+        raise InputError(f"{signature.name} needs its client in every round: leave --client out")
+    client = clock.step("keygen", lambda: rounds.client(run.seed, on=used, sample_data=run.sample_data))
     talked = Talk(rounds.on(used), client, used)
-    signature, exact = rounds.signature, rounds.signature.scheme == "bfv"
-    plain = {name: arrays[name] for name in signature.names(encrypted=False)}
-    encrypted = {name: arrays[name] for name in signature.names(encrypted=True)}
-    output = clock.step("rounds", lambda: talked.run(encrypted, plain, seed, clock.share))
-    error = deviation(output, expected.values)
-    tolerance = 0.0 if exact else signature.tolerance
+    encrypted, plain = _parts(signature, arrays)
+    output = clock.step("rounds", lambda: talked.run(encrypted, plain, run.seed, clock.share))
     clock.times |= talked.split()
     promised = [program.noise_bits for program in rounds.programs]
-    report = Report(
-        kernel=signature.name,
-        variant=signature.variant,
-        title=title,
-        engine=used.name,
-        program=rounds.deepest,
+    exact = signature.scheme == "bfv"
+    return run.report(
+        rounds.deepest,
+        signature,
+        output,
+        0.0 if exact else signature.tolerance,
+        min(promised) if exact else 2.0 ** max(promised),
         operations=rounds.counts,
-        correct=error <= tolerance and expected.holds,
-        max_abs_error=error,
-        function_error=expected.function_error(output),
-        approximated=expected.uses,
-        tolerance=tolerance,
-        guarantee=min(promised) if exact else 2.0 ** max(promised),
-        time_ms=clock.times,
         bytes={
             "ciphertexts_in": sum(one.sent for one in talked.rounds),
             "ciphertexts_out": sum(one.received for one in talked.rounds),
             "keys": sum(keys.nbytes for keys in client.evaluation_keys),
         },
-        output=output,
         ciphertexts={
             "in": sum(one.ciphertexts[0] for one in talked.rounds),
             "out": sum(one.ciphertexts[1] for one in talked.rounds),
         },
         digest=talked.digest,
-        peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         rounds=tuple(one.json() for one in talked.rounds),
-        engine_facts=used.report(time.perf_counter() - begin),
     )
-    _tell(used, report, clock)
-    return report
 
 
 def _tell(used: Engine, report: Report, clock: _Clock) -> None:

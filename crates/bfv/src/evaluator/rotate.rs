@@ -106,13 +106,6 @@ impl<W: Word> Evaluator<W> {
         Ok(sum)
     }
 
-    /// The Galois elements [`Evaluator::inner_sum`] needs keys for.
-    pub fn inner_sum_elements(&self) -> Vec<u64> {
-        let n = self.params.n();
-        let steps = (0..n.trailing_zeros() - 1).map(|i| rotation_element(n, 1 << i));
-        steps.chain([conjugation_element(n)]).collect()
-    }
-
     pub(super) fn rotatable<'a>(
         &self,
         a: &'a Ciphertext<W>,

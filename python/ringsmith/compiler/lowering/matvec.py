@@ -99,13 +99,6 @@ def _cost(distances: tuple[int, ...], baby: int, ring: Slots) -> float:
     return total
 
 
-def spread_cost(x: Packed, rows: int, slots: Slots) -> float:
-    """Return the comparable cost of multiplying `rows` repetitions of the vector and summing by rotations."""
-    per_ct = max(slots.count // x.period.count, 1)
-    cts = -(-rows // per_ct)
-    return cts * (cost.PLAIN + cost.summed(power_of_two(x.shape[0])))
-
-
 def multiply(builder: Builder, x: Packed, matrix: PlainView, chosen: Diagonals, where: Location) -> Packed:
     """Return matrix @ x by these; result element i stands `i` strides after the operand's first element."""
     x = x.compact()

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger's entries: read from `spec/claims.toml`, checked, joined with our measured values."""
+"""The ledger's entries: read from `spec/claims.toml`, checked, joined with our values in the store of results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ringsmith import shipped
 from ringsmith.errors import InputError
-from ringsmith.files import read_json, read_toml
+from ringsmith.files import read_toml
+from ringsmith.results import Result, read, rounded
 from ringsmith.scalars import is_int, is_number
 
 CLAIMS = shipped.spec() / "claims.toml"
-MEASURED = shipped.spec() / "claims-measured.json"
 PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe")
 BETTER = ("lower", "higher", "none")
 REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "includes", "source")
@@ -67,11 +67,20 @@ class Erratum:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A number among those that a command prints: its place in the JSON, times `scale`."""
+
+    command: str
+    path: str
+    scale: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One published figure and, where it can be had, the command that gives ours.
 
     `path` names the value in the command's JSON; `scale` multiplies it; `fast` marks what is regenerated in CI.
-    Without a command, `reason` says why the entry is open. `ours` is the value the last `make claims` stored. An open
+    Without a command, `reason` says why the entry is open. `ours` is the value in the store of results. An open
     entry may have an estimate, under a heading of its own and without a ratio: what `estimate_command` prints at
     `estimate_path`, times `estimate_scale`.
     """
@@ -97,6 +106,17 @@ class Claim:
     estimate_path: str | None = None
     estimate_scale: float = 1.0
     estimate: float | None = None
+
+    @property
+    def ours_at(self) -> Figure | None:
+        """Where our value comes from."""
+        return Figure(command=self.command, path=self.path or "", scale=self.scale) if self.command else None
+
+    @property
+    def estimate_at(self) -> Figure | None:
+        """Where the estimate comes from."""
+        command, path = self.estimate_command, self.estimate_path or ""
+        return Figure(command=command, path=path, scale=self.estimate_scale) if command else None
 
     @property
     def ratio(self) -> float | None:
@@ -144,6 +164,13 @@ class Ledger:
     claims: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
 
+    def wanted(self) -> dict[str, set[str]]:
+        """The places of all values and estimates in the JSON of their commands, by command."""
+        found: dict[str, set[str]] = {}
+        for figure in (figure for claim in self.claims for figure in (claim.ours_at, claim.estimate_at) if figure):
+            found.setdefault(figure.command, set()).add(figure.path)
+        return found
+
     def as_dict(self) -> dict[str, Any]:
         """The whole ledger as JSON-ready data."""
         return {
@@ -152,7 +179,7 @@ class Ledger:
         }
 
 
-def load(path: Path = CLAIMS, measured: Path = MEASURED) -> Ledger:
+def load(path: Path = CLAIMS, results: Path | None = None) -> Ledger:
     """Read and check the ledger.
 
     Raises:
@@ -162,12 +189,12 @@ def load(path: Path = CLAIMS, measured: Path = MEASURED) -> Ledger:
     """
     data = read_toml(path)
     errata = tuple(_erratum(path, index, entry) for index, entry in enumerate(_entries(path, data, "erratum")))
-    values = read_measured(measured)
+    stored = read(results)
     numbers = {erratum.number for erratum in errata}
     seen: set[str] = set()
     claims = []
     for index, entry in enumerate(_entries(path, data, "claim")):
-        claim = _claim(path, index, entry, values)
+        claim = _claim(path, index, entry, stored)
         if claim.id in seen:
             raise InputError(f"{path}: claim '{claim.id}' stands twice; ids are unique")
         if unknown := set(claim.errata) - numbers:
@@ -175,16 +202,6 @@ def load(path: Path = CLAIMS, measured: Path = MEASURED) -> Ledger:
         seen.add(claim.id)
         claims.append(claim)
     return Ledger(claims=tuple(claims), errata=errata)
-
-
-def read_measured(path: Path = MEASURED) -> dict[str, float]:
-    """Our stored values by claim id; empty before the first measurement."""
-    if not path.exists():
-        return {}
-    data = read_json(path)
-    if not isinstance(data, dict) or not all(_finite(value) for value in data.values()):
-        raise InputError(f"{path}: not a table of measured values; make claims writes it anew")
-    return {key: float(value) for key, value in data.items()}
 
 
 def _entries(path: Path, data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -215,7 +232,7 @@ def _erratum(path: Path, index: int, entry: Mapping[str, Any]) -> Erratum:
         raise InputError(f"{path}: erratum number {index + 1} needs number, paper and text") from None
 
 
-def _claim(path: Path, index: int, entry: Mapping[str, Any], values: Mapping[str, float]) -> Claim:
+def _claim(path: Path, index: int, entry: Mapping[str, Any], stored: Mapping[str, Result]) -> Claim:
     name = entry["id"] if _text(entry.get("id")) else f"number {index + 1}"
     _check_types(path, f"claim '{name}'", entry, Claim)
     for key in REQUIRED:
@@ -232,11 +249,12 @@ def _claim(path: Path, index: int, entry: Mapping[str, Any], values: Mapping[str
     if "estimate_command" in entry and "command" in entry:
         raise InputError(f"{path}: claim '{name}' has a command, so a value of ours, and needs no estimate")
     fixed = {**entry, "errata": tuple(entry.get("errata", ()))}
-    ours = values.get(str(entry["id"])) if "command" in entry else None
-    estimate = values.get(estimate_key(str(entry["id"]))) if "estimate_command" in entry else None
-    return Claim(**fixed, ours=ours, estimate=estimate)
+    claim = Claim(**fixed)
+    return replace(claim, ours=_value(claim.ours_at, stored), estimate=_value(claim.estimate_at, stored))
 
 
-def estimate_key(claim: str) -> str:
-    """The name of a claim's estimate among the stored values."""
-    return f"{claim} (estimate)"
+def _value(figure: Figure | None, stored: Mapping[str, Result]) -> float | None:
+    """The stored value of a figure, scaled; None where it was not measured."""
+    result = None if figure is None else stored.get(figure.command)
+    value = None if result is None or figure is None else result.values.get(figure.path)
+    return None if value is None or figure is None else rounded(value * figure.scale)

@@ -9,15 +9,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from ringsmith.claims.ledger import CLAIMS, MEASURED, PAPERS, Ledger, estimate_key, load, read_measured
-from ringsmith.claims.measure import drift, measure, pick, store
+from ringsmith.claims.figures import figures
+from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load
 from ringsmith.claims.page import page, times, unit
-from ringsmith.errors import InputError, ToolError
+from ringsmith.errors import InputError
+from ringsmith.results import Result, save
 
 ENTRY = """
 [[claim]]
@@ -41,11 +41,13 @@ def write(tmp_path: Path, text: str) -> Path:
     return path
 
 
+NTT = "ringsmith simulate tiny ntt --json"
+
+
 def ledger_of(tmp_path: Path, text: str, values: dict[str, float] | None = None) -> Ledger:
-    stored = tmp_path / "measured.json"
     if values is not None:
-        stored.write_text(json.dumps(values))
-    return load(write(tmp_path, text), stored)
+        save([Result(command=NTT, values=values)], tmp_path)
+    return load(write(tmp_path, text), tmp_path)
 
 
 def test_every_paper_and_every_claim_is_complete() -> None:
@@ -56,17 +58,16 @@ def test_every_paper_and_every_claim_is_complete() -> None:
     assert all((claim.ours is None) == (claim.why_open is not None) for claim in ledger.claims)
 
 
-def test_stored_values_belong_to_claims_with_a_command() -> None:
-    claims = load().claims
-    with_command = {claim.id for claim in claims if claim.command}
-    with_command |= {estimate_key(claim.id) for claim in claims if claim.estimate_command}
-    assert set(read_measured(MEASURED)) <= with_command
+def test_every_stored_value_is_wanted_and_none_is_kept_twice() -> None:
+    known = figures()
+    kept = {(command, place) for command, result in known.stored.items() for place in result.values}
+    assert kept - {(command, place) for command, places in known.wanted.items() for place in places} == set()
 
 
 def test_ratio_follows_the_direction(tmp_path: Path) -> None:
-    lower = ledger_of(tmp_path, ENTRY, {"x": 50}).claims[0]
+    lower = ledger_of(tmp_path, ENTRY, {"cycles": 50}).claims[0]
     assert lower.ratio == 2
-    higher = ledger_of(tmp_path, ENTRY.replace('"lower"', '"higher"'), {"x": 50}).claims[0]
+    higher = ledger_of(tmp_path, ENTRY.replace('"lower"', '"higher"'), {"cycles": 50}).claims[0]
     assert higher.ratio == 0.5
 
 
@@ -130,35 +131,6 @@ def test_json_has_the_documented_keys() -> None:
     assert {entry["paper"] for entry in entries} == {"zynq"}
 
 
-@pytest.mark.parametrize(
-    ("path", "value"), [("a.b", 3.0), ("list[name=two].cycles", 7.0), ("list[name=one].cycles", 5.0)]
-)
-def test_pick_follows_paths(path: str, value: float) -> None:
-    data = {"a": {"b": 3}, "list": [{"name": "one", "cycles": 5}, {"name": "two", "cycles": 7}]}
-    assert pick(data, path) == value
-
-
-@pytest.mark.parametrize("path", ["a.c", "list[name=three].cycles", "a", "flag"])
-def test_pick_refuses_what_is_no_number(path: str) -> None:
-    with pytest.raises(ToolError):
-        pick({"a": {"b": 3}, "list": [], "flag": True}, path)
-
-
-def test_measure_runs_each_command_once_and_reports_failures(tmp_path: Path) -> None:
-    second = ENTRY.replace('id = "x"', 'id = "y"').replace('path = "cycles"', 'path = "nowhere"')
-    ledger = ledger_of(tmp_path, ENTRY + second)
-    calls: list[str] = []
-
-    def run(command: str) -> Any:
-        calls.append(command)
-        return {"cycles": 42}
-
-    values, failures = measure(ledger.claims, progress=lambda _: None, run=run)
-    assert calls == ["ringsmith simulate tiny ntt --json"]
-    assert values == {"x": 42}
-    assert list(failures) == ["y"]
-
-
 ESTIMATED = """estimate_command = "ringsmith synth tiny --cells --json"
 estimate_path = "scaled.total_uj"
 estimate_scale = 2.0
@@ -168,15 +140,13 @@ estimate_scale = 2.0
 def test_an_estimate_stands_apart_from_values_of_ours(tmp_path: Path) -> None:
     entry = ENTRY.replace('command = "ringsmith simulate tiny ntt --json"', 'reason = "no chip"')
     open_entry = "\n".join(line for line in entry.splitlines() if not line.startswith("path"))
+    save([Result(command="ringsmith synth tiny --cells --json", values={"scaled.total_uj": 3.5})], tmp_path)
     ledger = ledger_of(tmp_path, open_entry + "\n" + ESTIMATED)
-    values, failures = measure(ledger.claims, progress=lambda _: None, run=lambda _: {"scaled": {"total_uj": 3.5}})
-    assert (values, failures) == ({"x (estimate)": 7.0}, {})
-    measured = tmp_path / "measured.json"
-    store(values, measured)
-    claim = load(tmp_path / "claims.toml", measured).claims[0]
+    assert ledger.wanted() == {"ringsmith synth tiny --cells --json": {"scaled.total_uj"}}
+    claim = ledger.claims[0]
     assert (claim.ours, claim.ratio, claim.estimate, claim.why_open) == (None, None, 7.0, "no chip")
     assert claim.row()["estimate"] == 7.0
-    assert 'data-name="estimate" data-value="7.0"' in page(load(tmp_path / "claims.toml", measured))
+    assert 'data-name="estimate" data-value="7.0"' in page(ledger)
 
 
 @pytest.mark.parametrize(
@@ -190,14 +160,6 @@ def test_an_estimate_stands_apart_from_values_of_ours(tmp_path: Path) -> None:
 def test_an_estimate_beside_a_value_or_without_command_is_refused(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         ledger_of(tmp_path, text)
-
-
-def test_store_merges_and_drift_names_the_difference(tmp_path: Path) -> None:
-    path = tmp_path / "measured.json"
-    store({"a": 1, "b": 2}, path)
-    store({"b": 3}, path)
-    assert read_measured(path) == {"a": 1, "b": 3}
-    assert drift({"a": 1, "b": 3}, {"a": 1, "b": 4}) == ["b: stored 3, now 4"]
 
 
 def test_figures_read_as_people_write_them(tmp_path: Path) -> None:
@@ -258,3 +220,45 @@ def test_the_fast_subset_still_gives_the_stored_values() -> None:
         [sys.executable, "-m", "ringsmith", "claims", "--check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+#: What no reason may say where the store holds a result of the same preset: `synth` or `simulate` by these words.
+DENIALS = {"synth": r"not synthesi[sz]ed", "simulate": r"not (measured|simulated|run|varied)"}
+#: A reason that points at a value of ours is none: that value belongs into the ledger.
+POINTS_AT_OURS = re.compile(r"(prints?|measures?) ours|figures in docs|: \d[\d.e-]* by ")
+#: Entries whose reason points at a value that is not in the ledger yet.
+NOT_YET = {
+    *(f"coxhe-{point}-utilisation" for point in ("b1", "b2", "c1", "c2", "d1", "d2", "e1", "e2", "f1", "f2")),
+    *(f"heaws-forecast-{what}" for what in ("sw", "hw", "rate")),
+}
+
+
+def contradicted(reason: str, commands: set[str]) -> bool:
+    """Whether the store has what a reason denies: a result of a preset that it names, by the verb it speaks of."""
+    return any(
+        command.split()[1] == verb and re.search(rf"(?<![\w-]){re.escape(command.split()[2])}(?![\w-])", reason)
+        for verb, words in DENIALS.items()
+        if re.search(words, reason)
+        for command in commands
+    )
+
+
+def test_no_reason_is_contradicted_by_the_store() -> None:
+    commands = set(figures().stored)
+    assert [claim.id for claim in load().claims if claim.reason and contradicted(claim.reason, commands)] == []
+    pointing = {claim.id for claim in load().claims if claim.reason and POINTS_AT_OURS.search(claim.reason)}
+    assert pointing == NOT_YET
+
+
+@pytest.mark.parametrize(
+    ("reason", "found"),
+    [
+        ("the preset heaws-x6 is not synthesized", True),
+        ("an addition with its transfers is not measured on heaws yet", True),
+        ("the preset heaws-x7 is not synthesized", False),
+        ("no board here", False),
+    ],
+)
+def test_a_contradicted_reason_is_found(reason: str, found: bool) -> None:
+    commands = {"ringsmith synth heaws-x6 --board vu9p-f1 --json", "ringsmith simulate heaws ntt --json"}
+    assert contradicted(reason, commands) == found

@@ -74,10 +74,10 @@ def toml(entry: dict[str, Any]) -> str:
     return "[[claim]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
 
 
-def of_text(folder: Path, text: str, measured: str = "{}") -> Ledger:
+def of_text(folder: Path, text: str, measured: str = "[]") -> Ledger:
     (folder / "claims.toml").write_text(text)
-    (folder / "measured.json").write_text(measured)
-    return load(folder / "claims.toml", folder / "measured.json")
+    (folder / "simulate.json").write_text(measured)
+    return load(folder / "claims.toml", folder)
 
 
 @pytest.mark.parametrize("key", [*ENTRY, "note", "errata", "scale", "fast", "ours", "__class__"])
@@ -99,21 +99,28 @@ def test_a_value_of_the_wrong_kind_is_refused_by_name(tmp_path: Path, key: str, 
 @pytest.mark.parametrize(
     ("text", "measured"),
     [
-        ("claim = 3", "{}"),
-        ("[claim]\nid = 'x'", "{}"),
-        ("claim = [1]", "{}"),
-        ("erratum = ['<script>']", "{}"),
-        ("[[erratum]]\nnumber = '\"><script>'\npaper = 'x'\ntext = 'y'", "{}"),
-        ("[[erratum]]\nnumber = 1", "{}"),
-        ("a = " + "[" * 100_000, "{}"),
-        ("a = " + "{b=" * 50_000, "{}"),
-        ("a = 1" + "0" * 5000, "{}"),
-        ("a.b = 1\n" * 3, "{}"),
+        ("claim = 3", "[]"),
+        ("[claim]\nid = 'x'", "[]"),
+        ("claim = [1]", "[]"),
+        ("erratum = ['<script>']", "[]"),
+        ("[[erratum]]\nnumber = '\"><script>'\npaper = 'x'\ntext = 'y'", "[]"),
+        ("[[erratum]]\nnumber = 1", "[]"),
+        ("a = " + "[" * 100_000, "[]"),
+        ("a = " + "{b=" * 50_000, "[]"),
+        ("a = 1" + "0" * 5000, "[]"),
+        ("a.b = 1\n" * 3, "[]"),
         ("", "[" * 100_000),
         ("", "[1]"),
-        ("", '{"x": "<script>"}'),
-        ("", '{"x": NaN}'),
-        ("", '{"x": 1' + "0" * 5000 + "}"),
+        ("", '{"x": 1}'),
+        ("", '[{"values": {}}]'),
+        ("", '[{"command": "c", "values": {"x": "<script>"}}]'),
+        ("", '[{"command": "c", "values": {"x": NaN}}]'),
+        ("", '[{"command": "c", "values": {"x": 1' + "0" * 5000 + "}}]"),
+        ("", '[{"command": "c", "values": {}, "sources": {"rtl": 1}}]'),
+        ("", '[{"command": "c", "values": {}, "commit": "a\\nb"}]'),
+        ("", '[{"command": "c", "values": {}, "seconds": -1}]'),
+        ("", '[{"command": "c", "values": {}, "colour": 1}]'),
+        ("", '[{"command": "c", "values": {}}, {"command": "c", "values": {}}]'),
         ("", "nothing"),
     ],
 )

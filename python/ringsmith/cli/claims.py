@@ -12,12 +12,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load, read_measured
-from ringsmith.claims.measure import drift, measure, store
+from ringsmith.claims.figures import Figures, figures
+from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load
 from ringsmith.claims.page import number, page, times, unit
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, ToolError
 from ringsmith.files import check_place, write_text
 from ringsmith.report.terminal import plain_console
+from ringsmith.results.measure import measure, run_command, stale, values_of
 
 EXAMPLES = """Examples:
 
@@ -27,7 +28,13 @@ ringsmith claims --paper cofhee --json: one paper, one JSON object
 
 ringsmith claims --html claims.html: a self-contained, sortable page
 
-ringsmith claims --measure: run every command and store our values (long)
+ringsmith claims --stale: what no longer belongs to today's sources, with the reason, the cheapest first
+
+ringsmith claims --measure: run what is stale and store our values (long; goes on after a kill)
+
+ringsmith claims --measure --only 'simulate heaws': of that what names these words
+
+ringsmith claims --measure --all --only 'synth cofhee': also what is not stale
 
 ringsmith claims --check: run the fast ones and compare with the stored values
 """
@@ -43,8 +50,11 @@ def claims(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write the ledger as a self-contained HTML page.")] = None,
     file: Annotated[Path, typer.Option("--file", help="Another ledger file.")] = CLAIMS,
-    measured: Annotated[bool, typer.Option("--measure", help="Run every command and store our values.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="With --measure: only what CI regenerates.")] = False,
+    old: Annotated[bool, typer.Option("--stale", help="List what no longer belongs to today's sources.")] = False,
+    measured: Annotated[bool, typer.Option("--measure", help="Run what is stale and store our values.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="With --measure: what is not stale too.")] = False,
+    only: Annotated[str, typer.Option(help="With --stale and --measure: only commands that contain this.")] = "",
+    fast: Annotated[bool, typer.Option("--fast", help="With --measure: only what --check runs.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Run the fast commands; status 1 if a stored value is off.")
     ] = False,
@@ -54,9 +64,14 @@ def claims(
         check_place(html)
     ledger = _select(load(file), paper)
     status = 0
-    if measured or check:
-        status = _regenerate(ledger, only_fast=check or fast, compare=check)
+    if old or measured:
+        chosen = _chosen(figures(), only, fast=fast, everything=everything)
+        if old:
+            raise typer.Exit(_list(chosen))
+        status = _measure(figures(), chosen)
         ledger = _select(load(file), paper)
+    if check:
+        status = _check(figures())
     if html is not None:
         write_text(html, page(ledger))
     if as_json:
@@ -77,19 +92,56 @@ def _select(ledger: Ledger, paper: str | None) -> Ledger:
     )
 
 
-def _regenerate(ledger: Ledger, *, only_fast: bool, compare: bool) -> int:
-    """Run the commands; store their values, or with `compare` only compare them with the stored ones."""
-    chosen = [claim for claim in ledger.claims if claim.fast or not only_fast]
-    fresh, failures = measure(chosen, progress=lambda line: print(line, file=sys.stderr, flush=True))
-    for name, reason in failures.items():
-        print(f"{name}: {reason}", file=sys.stderr)
-    if not compare:
-        store(fresh)
-        return 1 if failures else 0
-    differences = drift(read_measured(), fresh)
-    for line in differences:
-        print(line, file=sys.stderr)
-    return 1 if failures or differences else 0
+def _chosen(known: Figures, only: str, *, fast: bool, everything: bool) -> dict[str, str]:
+    """Return the commands that are stale, or all, with the reason, as far as the options want them."""
+    quick = _quick(known.ledger)
+    stored = {} if everything else known.stored
+    reasons = {command: "" if everything else reason for command, reason in stale(known.wanted, stored).items()}
+    chosen = {name: why for name, why in reasons.items() if only in name and (not fast or name in quick)}
+    if only and not any(only in command for command in known.wanted):
+        raise InputError(f"--only {only!r}: no command contains that; ringsmith claims --json shows them")
+    return chosen
+
+
+def _quick(ledger: Ledger) -> set[str]:
+    return {claim.command for claim in ledger.claims if claim.fast and claim.command}
+
+
+def _list(chosen: dict[str, str]) -> int:
+    """Print the commands that are stale."""
+    for command, reason in chosen.items():
+        print(f"{command}\n    {reason}")
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _measure(known: Figures, chosen: dict[str, str]) -> int:
+    """Run the commands and store their values as each ends."""
+    failures = measure(known.wanted, chosen, progress=_say)
+    for command, reason in failures.items():
+        _say(f"{command}: {reason}")
+    return 1 if failures else 0
+
+
+def _check(known: Figures) -> int:
+    """Run the fast commands and say which values differ from the stored ones."""
+    status = 0
+    for command in sorted(_quick(known.ledger)):
+        _say(command)
+        try:
+            fresh = values_of(run_command(command), known.wanted[command])
+        except ToolError as error:
+            _say(str(error))
+            status = 1
+            continue
+        stored = known.stored[command].values if command in known.stored else {}
+        for place in (place for place, value in fresh.items() if stored.get(place) != value):
+            _say(f"{command}: {place}: stored {stored.get(place)}, now {fresh[place]}")
+            status = 1
+    return status
 
 
 def _table(ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ringsmith import shipped
@@ -17,6 +18,7 @@ from ringsmith.gen import (
     isa_rust,
     isa_sv,
     latency,
+    pages,
 )
 from ringsmith.gen.isa import load_isa
 
@@ -50,22 +52,26 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         functions = latency.load(spec)
         files[Path("rtl/core/rs_latency_pkg.sv")] = latency.render_sv(functions)
         files[Path("crates/model/src/latency.rs")] = latency.render_rust(functions)
-    return files
+    return files | (pages.render(root) if (root / "spec" / "claims.toml").exists() else {})
 
 
 def stale(root: Path = REPO) -> list[Path]:
-    """Return the generated files whose text in the tree differs from the specification, or that are missing."""
-    return [
-        path
-        for path, text in generated(root).items()
-        if not (root / path).exists() or (root / path).read_text() != text
-    ]
+    """Return the generated files whose text in the tree differs from the specification, or that are missing.
+
+    The list of old figures in a page does not count: it changes with every source, not with the specification.
+    """
+    return [path for path, text in generated(root).items() if not _is_equal(root / path, text, pages.without_ages)]
+
+
+def _is_equal(path: Path, text: str, seen: Callable[[str], str] = str) -> bool:
+    """Whether a file holds a text, or what counts of it."""
+    return path.exists() and seen(path.read_text(encoding="utf-8")) == seen(text)
 
 
 def write_all(root: Path = REPO) -> list[Path]:
     """Write every generated file that differs; return those written."""
-    changed = stale(root)
     files = generated(root)
+    changed = [path for path, text in files.items() if not _is_equal(root / path, text)]
     for path in changed:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(files[path])

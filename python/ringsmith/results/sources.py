@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the tree that a command's values depend on, and their hashes.
+
+Comments, blank lines and tests do not count. A preset counts as it is resolved, not as it is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from ringsmith import shipped
+from ringsmith.errors import RingsmithError
+from ringsmith.presets import Ntt8Preset, load_any, parse_overrides
+
+#: Crates that decide what a device does, and those that decide what a program is.
+DEVICE_CRATES = (
+    "zq",
+    "ntt",
+    "rns",
+    "rlwe",
+    "bfv",
+    "ckks",
+    "isa",
+    "model",
+    "device",
+    "polynomial",
+    "offload",
+    "backend",
+)
+PROGRAM_CRATES = ("program",)
+COMPILER = ("ir", "frontend", "compiler", "runtime", "explore")
+LANGUAGE = ("isa.yaml", "build.yaml", "latency.yaml", "registers.rdl", "controller.rdl", "ntt8.rdl")
+_TESTS = re.compile(r"(^|/)(tests?|benches|dv|formal)(/|\.rs$)|(^|/)test_|_tests?\.rs$|conftest")
+_COMMENTS = {".rs": "//", ".sv": "//", ".rdl": "//", ".py": "#", ".yaml": "#", ".toml": "#"}
+_PRESET_VERBS = ("simulate", "synth", "generate")
+
+
+def parts_of(command: str) -> dict[str, str]:
+    """Return the hash of each part of this tree that a command's values depend on, by the part's name."""
+    words = shlex.split(command)
+    verb = words[1] if len(words) > 1 else ""
+    preset, is_ntt8 = _preset(words)
+    found = {} if preset is None else {"preset": preset}
+    by_model = _option(words, "--on", "rtl").startswith("model")
+    if verb == "synth" or (verb == "simulate" and not by_model):
+        found |= {"rtl": _rtl(is_ntt8=is_ntt8), "language": _language()}
+    if verb == "synth":
+        return found | {"flow": _python("hw/synth", "hw/silicon")}
+    found |= {"engine": _crates(*DEVICE_CRATES), "language": _language()}
+    if verb != "simulate":
+        found |= {"program": _crates(*PROGRAM_CRATES), "compiler": _python(*COMPILER)}
+        found |= {Path(word).name: _files(Path(word)) for word in words[2:] if word.endswith(".py")}
+    if verb == "explore":
+        found["estimates"] = _files(Path("spec/resources.json"), Path("spec/energy.json"))
+    if not verb or words[0] != "ringsmith":
+        found[Path(verb).name] = _files(Path(verb))
+    return found
+
+
+def _option(words: list[str], name: str, otherwise: str) -> str:
+    """Return the value of an option among the words of a command."""
+    return words[words.index(name) + 1] if name in words[:-1] else otherwise
+
+
+def _preset(words: list[str]) -> tuple[str | None, bool]:
+    """Return the hash of the preset that a command names, its settings included, and whether it has eight points."""
+    if len(words) < 3 or words[1] not in _PRESET_VERBS:
+        return None, False
+    settings = [after for word, after in pairwise(words) if word == "--set"]
+    try:
+        preset = load_any(words[2], parse_overrides(settings))
+    except RingsmithError:
+        return None, False
+    return _short(repr(preset).encode()), isinstance(preset, Ntt8Preset)
+
+
+@cache
+def _rtl(*, is_ntt8: bool) -> str:
+    folders = ("prim", "arith", "ntt8") if is_ntt8 else ("prim", "arith", "ntt", "rns", "mem", "core", "host", "system")
+    return _files(*(Path("rtl") / name for name in (*folders, *(() if is_ntt8 else ("top",)))))
+
+
+@cache
+def _language() -> str:
+    return _files(*(Path("spec") / name for name in LANGUAGE))
+
+
+@cache
+def _crates(*names: str) -> str:
+    return _files(*(Path("crates") / name / "src" for name in names))
+
+
+@cache
+def _python(*names: str) -> str:
+    return _files(*(Path("python/ringsmith") / name for name in names))
+
+
+@cache
+def _files(*places: Path) -> str:
+    """Return the hash of files, and of those in folders: names and what they say, comments and tests left out."""
+    state = hashlib.sha256()
+    for place in places:
+        for path in _listed(shipped.root() / place):
+            text = "\n".join(_said(path))
+            state.update(f"{path.relative_to(shipped.root())}\0{text}\0".encode())
+    return state.hexdigest()[:12]
+
+
+def _listed(place: Path) -> Iterator[Path]:
+    """Yield a file, or the sources in a folder, sorted."""
+    if place.is_file():
+        yield place
+    for path in sorted(place.rglob("*")):
+        if path.suffix in _COMMENTS and not _TESTS.search(str(path.relative_to(place))):
+            yield path
+
+
+def _said(path: Path) -> Iterator[str]:
+    """Yield the lines of a file that are neither blank nor comment; of Rust those before its tests."""
+    mark = _COMMENTS.get(path.suffix)
+    lines = iter(path.read_text(encoding="utf-8").splitlines())
+    for line in lines:
+        words = line.strip()
+        if path.suffix == ".rs" and line == "#[cfg(test)]":
+            if next(lines, "").endswith("{"):
+                return
+            continue
+        if words and not (mark and words.startswith(mark)):
+            yield line.rstrip()
+
+
+def _short(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]

@@ -120,6 +120,8 @@ def test_what_grew_old_is_no_drift(tmp_path: Path) -> None:
 MEASURED = re.compile(
     r"\d[\d,.]* (?:cycles|LUT|FF|DSP|ms|µs|us)\b|\d[\d.]* times (?:faster|slower|as fast)|\d[\d.]*×", re.IGNORECASE
 )
+#: Pages that a generator of their own writes: their numbers are ranges and latencies of spec/, or one run of peers.
+GENERATED = {"bench-peers.md", "isa.md", "knobs.md", "registers.md"}
 #: Pages with measured numbers that are no references yet: how many there may be. To be lowered, never raised.
 NOT_YET = {
     "README.md": 3,
@@ -132,7 +134,7 @@ NOT_YET = {
     "hardware.md": 6,
     "model.md": 4,
     "ntt8.md": 5,
-    "parameters.md": 4,
+    "parameters.md": 2,
     "performance.md": 17,
     "service.md": 11,
     "silicon.md": 4,
@@ -149,8 +151,8 @@ def loose(path: Path) -> list[str]:
 
 def test_measured_numbers_are_references() -> None:
     pages = [REPO / "README.md", REPO / "SECURITY.md", *sorted((REPO / "docs").glob("*.md"))]
-    found = {path.name: len(numbers) for path in pages if (numbers := loose(path))}
-    assert found == NOT_YET
+    found = {path.name: loose(path) for path in pages if path.name not in GENERATED}
+    assert {name: numbers for name, numbers in found.items() if len(numbers) > NOT_YET.get(name, 0)} == {}
 
 
 def test_a_number_without_reference_is_found(tmp_path: Path) -> None:

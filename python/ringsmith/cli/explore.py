@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from ringsmith.explore.design import parameters_text, preset_text
 from ringsmith.explore.evaluate import Evaluator
 from ringsmith.explore.evolve import LARGEST_NSGA2, evolve
 from ringsmith.explore.page import page
-from ringsmith.explore.parameters import Candidate, candidates
+from ringsmith.explore.parameters import Candidate, Refused, candidates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
 from ringsmith.explore.resources import families, trust
 from ringsmith.explore.search import LARGEST_BATCH, Search, explore, packed, point_named
@@ -33,11 +34,12 @@ from ringsmith.files import check_place, write_text
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.silicon.kept import kept_by_module
 from ringsmith.hw.silicon.library import default_library, load_library
-from ringsmith.hw.synth import Design, load_board
+from ringsmith.hw.synth import Board, Design, load_board
 from ringsmith.hw.synth.boards import board_names
 from ringsmith.parallel import workers
 from ringsmith.presets import Preset
 from ringsmith.report.terminal import plain_console
+from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.runner import complete_inputs
 
 EXAMPLES = """Examples:
@@ -97,6 +99,87 @@ def run(
         return
     if file is None or board is None:
         raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
+    device = _fitted(board)
+    if preset is not None and point is None:
+        raise InputError("--preset goes with --point NAME")
+    options = SearchOptions(values_with(vary or []), nsga2, batch, jobs, ray, results)
+    ending = Ending(csv, html, count, on, json)
+    options.check()
+    ending.check(preset)
+    picked = load_kernels(file).pick(kernel, variant)
+    if tolerance is not None:
+        with user_code(file):
+            picked = picked.options(tolerance=tolerance)
+    found = _candidates(file, picked, sets or ())
+    if point is not None:
+        candidate, design = point_named(point, found, device)
+        _show(candidate, preset_text(design), preset)
+        return
+    search = _searched(f"{picked.name} on {board}", found, device, options)
+    ending.tell(picked, search, began)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What is searched and with what: values of knobs, points of NSGA-II, runs of a batch, processes or a cluster."""
+
+    values: Mapping[str, tuple[int, ...]]
+    nsga2: int | None
+    batch: int
+    jobs: int | None
+    ray: str | None
+    results: Path | None
+
+    def check(self) -> None:
+        """Refuse numbers out of range, and processes beside a cluster."""
+        if self.jobs is not None and not 1 <= self.jobs <= 256:
+            raise InputError(f"--jobs {self.jobs}: 1 to 256 processes")
+        if self.nsga2 is not None and not 1 <= self.nsga2 <= LARGEST_NSGA2:
+            raise InputError(f"--nsga2 {self.nsga2}: 1 to {LARGEST_NSGA2} points")
+        if not 1 <= self.batch <= LARGEST_BATCH:
+            raise InputError(f"--batch {self.batch}: 1 to {LARGEST_BATCH} runs")
+        if self.ray is not None and self.jobs is not None:
+            raise InputError("--jobs goes without --ray: a cluster's cores are what it has")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What is done with the points that were found: files, points of the front that are run, JSON."""
+
+    csv: Path | None
+    html: Path | None
+    count: int
+    on: str
+    json: bool
+
+    def check(self, preset: Path | None) -> None:
+        """Refuse counts and engines that cannot be, and places that cannot be written."""
+        if not 0 <= self.count <= 1000 or self.on not in ENGINES:
+            raise InputError(
+                f"--verify {self.count} --verify-on {self.on}: 0 to 1000 points, on {' or '.join(ENGINES)}"
+            )
+        for path in (self.csv, self.html, preset):
+            if path is not None:
+                check_place(path)
+
+    def tell(self, picked: Kernel, search: Search, began: float) -> None:
+        """Run points of the front, write the files, print; exit status 1 if a run was wrong."""
+        seconds = time.perf_counter() - began
+        if not search.front:
+            raise nothing_fits(search)
+        with console().status("") as status:
+            ran = verify(picked, search, self.count, self.on, lambda name: status.update(Text(f"{self.on}: {name}")))
+        if self.csv is not None:
+            write_csv(self.csv, search)
+        if self.html is not None:
+            write_text(self.html, page(picked.name, search, {one.name: one for one in ran}))
+        _tell(search, ran, seconds, json=self.json)
+        if not all(one.correct for one in ran):
+            raise typer.Exit(1)
+
+
+def _fitted(board: str) -> Board:
+    """Return a board whose family the resource model knows."""
     device = load_board(board)
     if device.family not in families():
         raise InputError(
@@ -104,53 +187,33 @@ def run(
             f"{device.family}; there is {', '.join(_fitted_boards())}; one design there: ringsmith synth NAME --board "
             f"{board}"
         )
-    if jobs is not None and not 1 <= jobs <= 256:
-        raise InputError(f"--jobs {jobs}: 1 to 256 processes")
-    if nsga2 is not None and not 1 <= nsga2 <= LARGEST_NSGA2:
-        raise InputError(f"--nsga2 {nsga2}: 1 to {LARGEST_NSGA2} points")
-    if not 1 <= batch <= LARGEST_BATCH:
-        raise InputError(f"--batch {batch}: 1 to {LARGEST_BATCH} runs")
-    if ray is not None and jobs is not None:
-        raise InputError("--jobs goes without --ray: a cluster's cores are what it has")
-    if preset is not None and point is None:
-        raise InputError("--preset goes with --point NAME")
-    if not 0 <= count <= 1000 or on not in ENGINES:
-        raise InputError(f"--verify {count} --verify-on {on}: 0 to 1000 points, on {' or '.join(ENGINES)}")
-    for path in (csv, html, preset):
-        if path is not None:
-            check_place(path)
-    values = values_with(vary or [])
-    picked = load_kernels(file).pick(kernel, variant)
+    return device
+
+
+def _candidates(file: Path, picked: Kernel, sets: Sequence[str]) -> list[Candidate | Refused]:
+    """Return the parameter sets for a kernel at the shapes of its sample data."""
     with console().status(Text(f"{picked.name}: parameter sets")), user_code(file):
-        if tolerance is not None:
-            picked = picked.options(tolerance=tolerance)
         shapes = {name: array.shape for name, array in complete_inputs(picked, {}, None).items()}
-        found = candidates(picked, shapes, sets or ())
-    if point is not None:
-        candidate, design = point_named(point, found, device)
-        _show(candidate, preset_text(design), preset)
-        return
+        return candidates(picked, shapes, sets)
+
+
+def _searched(what: str, found: list[Candidate | Refused], board: Board, options: SearchOptions) -> Search:
+    """Search, by NSGA-II where it is asked for, and show how far it is."""
     programs = packed(found)
-    opened = ClusterEvaluator(programs, ray) if ray is not None else Evaluator(programs, jobs or workers())
+    opened = (
+        ClusterEvaluator(programs, options.ray)
+        if options.ray is not None
+        else Evaluator(programs, options.jobs or workers())
+    )
     with console().status("") as status, opened as evaluator:
 
         def told(done: int, total: int, evaluated: int) -> None:
-            status.update(Text(f"{picked.name} on {board}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
+            status.update(Text(f"{what}: {done:,} of {total:,} points, {evaluated:,} evaluated"))
 
-        space = (found, values, device, Results(results), evaluator)
-        search = evolve(*space, nsga2, told, batch) if nsga2 else explore(*space, told, batch)
-    seconds = time.perf_counter() - began
-    if not search.front:
-        raise nothing_fits(search)
-    with console().status("") as status:
-        ran = verify(picked, search, count, on, lambda name: status.update(Text(f"{on}: {name}")))
-    if csv is not None:
-        write_csv(csv, search)
-    if html is not None:
-        write_text(html, page(picked.name, search, {one.name: one for one in ran}))
-    _tell(search, ran, seconds, json=json)
-    if not all(one.correct for one in ran):
-        raise typer.Exit(1)
+        space = (found, options.values, board, Results(options.results), evaluator)
+        if options.nsga2:
+            return evolve(*space, options.nsga2, told, options.batch)
+        return explore(*space, told, options.batch)
 
 
 def _fitted_boards() -> list[str]:

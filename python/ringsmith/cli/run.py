@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -30,7 +32,8 @@ from ringsmith.runtime.kernel import Array
 from ringsmith.runtime.objects import kind_of, load
 from ringsmith.runtime.outputs import check_output, write_output
 from ringsmith.runtime.program import Program
-from ringsmith.runtime.runner import complete_inputs, drawn_inputs, run_program
+from ringsmith.runtime.report import Report
+from ringsmith.runtime.runner import Progress, complete_inputs, drawn_inputs, run_program
 from ringsmith.runtime.runner import run as run_kernel
 
 EXAMPLES = """Examples:
@@ -106,58 +109,26 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
+    options = RunOptions(
+        file, kernel, variant, tuple(inputs or ()), seed, params, security, standard, allow_insecure, encrypt
+    )
     if encrypt not in (None, *ENCRYPTIONS):
         raise InputError(f"--encrypt {encrypt}: {', '.join(ENCRYPTIONS)}")
     if output is not None:
         check_output(output)
     if trace is not None:
         check_place(Path(trace))
-    if at is None and (client is not None or detach):
-        raise InputError("--client and --detach go with --at URL")
-    if detach and client is None:
-        raise InputError("--detach needs --client FILE: what decrypts the result later")
-    if at is not None and on != "cpu":
-        raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
-    if at is not None and trace is not None:
-        raise InputError("--trace shows a run on this machine, --at evaluates on a server; give one of them")
+    _check_at(at, on, trace, client, detach=detach)
     there = None if at is None else connected(at, api_key_file, allow_http)
-    options = EngineOptions(tuple(overrides or ()), trace, device_only, {"polynomial": polynomial})
-    engine: Engine = open_engine(on, options)
+    engine: Engine = open_engine(
+        on, EngineOptions(tuple(overrides or ()), trace, device_only, {"polynomial": polynomial})
+    )
     if there is not None:
         engine = RemoteEngine(there, client)
-    err = console()
-    with err.status("") as status, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.
-        if file.suffix == ".py":
-            kernels = load_kernels(file)
-            changes = option_changes(params, security, standard, allow_insecure)
-            picked = kernels.pick(kernel, variant)
-            chosen = picked.options(**changes)
-            others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
-            given = _read(inputs or [], chosen.name, chosen.arguments, seed)
-            if detach:
-                with user_code(file):
-                    arrays = complete_inputs(chosen, given, seed)
-                    shapes = {name: array.shape for name, array in arrays.items()}
-                    compiled = Program.of(compile_kernel(chosen, shapes, encrypt))
-                _detached(engine, compiled, arrays, client)
-            with user_code(file):
-                report = run_kernel(
-                    chosen, given, seed=seed, engine=engine, encryption=encrypt, variants=others,
-                    progress=lambda step: status.update(Text(f"{chosen.name}: {step}")),
-                )  # fmt: skip
-        else:
-            unused = {"--kernel": kernel, "--variant": variant, "--params": params, "--encrypt": encrypt}
-            program = _program(file, unused, security, standard, allow_insecure)
-            signature = program.signature
-            arguments = dict(signature.declared)
-            read = _read(inputs or [], signature.name, arguments, seed)
-            if detach:
-                _detached(engine, program, drawn_inputs(program, read, seed), client)
-            report = run_program(
-                program, read, seed=seed, engine=engine,
-                progress=lambda step: status.update(Text(f"{signature.name}: {step}")),
-            )  # fmt: skip
+        taken = options.kernel_run if file.suffix == ".py" else options.program_run
+        report = taken(engine, client if detach else None)
     if output is not None:
         write_output(output, report.output)
     print(box(report.program), file=sys.stderr)
@@ -168,7 +139,76 @@ def run(
     raise typer.Exit(0 if report.correct else 1)
 
 
-def _detached(engine: Engine, program: Program, arrays: Mapping[str, Array], client: Path | None) -> NoReturn:
+def _check_at(at: str | None, on: str, trace: str | None, client: Path | None, *, detach: bool) -> None:
+    """Refuse options of a server without one, and those of an engine of this machine beside one."""
+    if at is None and (client is not None or detach):
+        raise InputError("--client and --detach go with --at URL")
+    if detach and client is None:
+        raise InputError("--detach needs --client FILE: what decrypts the result later")
+    if at is not None and on != "cpu":
+        raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
+    if at is not None and trace is not None:
+        raise InputError("--trace shows a run on this machine, --at evaluates on a server; give one of them")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What is run, on which inputs, with which parameters."""
+
+    file: Path
+    kernel: str | None
+    variant: str | None
+    inputs: tuple[str, ...]
+    seed: str | None
+    params: str | None
+    security: int | None
+    standard: str | None
+    allow_insecure: bool
+    encrypt: str | None
+
+    def kernel_run(self, engine: Engine, detached: Path | None) -> Report:
+        """Run the kernel of a Python file; with the file of a client submit a job, and end."""
+        kernels = load_kernels(self.file)
+        changes = option_changes(self.params, self.security, self.standard, self.allow_insecure)
+        picked = kernels.pick(self.kernel, self.variant)
+        chosen = picked.options(**changes)
+        others = {name: other.options(**changes) for name, other in kernels.others(picked).items()}
+        given = _read(self.inputs, chosen.name, chosen.arguments, self.seed)
+        with _steps(chosen.name) as progress:
+            if detached is not None:
+                with user_code(self.file):
+                    arrays = complete_inputs(chosen, given, self.seed)
+                    shapes = {name: array.shape for name, array in arrays.items()}
+                    compiled = Program.of(compile_kernel(chosen, shapes, self.encrypt))
+                _detached(engine, compiled, arrays, detached)
+            with user_code(self.file):
+                return run_kernel(
+                    chosen, given, seed=self.seed, engine=engine, encryption=self.encrypt, variants=others,
+                    progress=progress,
+                )  # fmt: skip
+
+    def program_run(self, engine: Engine, detached: Path | None) -> Report:
+        """Run a compiled program; with the file of a client submit a job, and end."""
+        unused = {
+            "--kernel": self.kernel, "--variant": self.variant, "--params": self.params, "--encrypt": self.encrypt
+        }  # fmt: skip
+        program = _program(self.file, unused, self.security, self.standard, self.allow_insecure)
+        signature = program.signature
+        read = _read(self.inputs, signature.name, dict(signature.declared), self.seed)
+        with _steps(signature.name) as progress:
+            if detached is not None:
+                _detached(engine, program, drawn_inputs(program, read, self.seed), detached)
+            return run_program(program, read, seed=self.seed, engine=engine, progress=progress)
+
+
+@contextmanager
+def _steps(what: str) -> Iterator[Progress]:
+    """Show each step of a run on the terminal as it begins."""
+    with console().status("") as status:
+        yield lambda step: status.update(Text(f"{what}: {step}"))
+
+
+def _detached(engine: Engine, program: Program, arrays: Mapping[str, Array], client: Path) -> NoReturn:
     """Submit a job that outlives this process, and end."""
     assert isinstance(engine, RemoteEngine)
     job = engine.submit(program, arrays)
@@ -194,7 +234,7 @@ def _program(
     return program
 
 
-def _read(inputs: list[str], what: str, arguments: Mapping[str, Argument], seed: str | None) -> dict[str, Array]:
+def _read(inputs: Sequence[str], what: str, arguments: Mapping[str, Argument], seed: str | None) -> dict[str, Array]:
     """Return the arrays of the --input options by argument; a bare file feeds the first encrypted argument."""
     first = next(name for name, argument in arguments.items() if argument.encrypted)
     found: dict[str, Array] = {}

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test finds."""
 
+import os
 import signal
 
 # A shell starts what it puts in the background with interrupts ignored, and what that starts inherits it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Tests simulate for a moment; compiling at -O2 takes half as long again. Processes that tests start inherit it, so that
+# all share one simulator.
+os.environ.setdefault("RINGSMITH_SIM_EFFORT", "-O1")

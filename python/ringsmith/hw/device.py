@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
+from ringsmith.errors import InputError
 from ringsmith.hw.tops import describe
 from ringsmith.hw.verilator import HARNESS, build_library
 from ringsmith.presets import AnyPreset
@@ -30,6 +32,20 @@ class Waveform(IntEnum):
 
     VCD = 1
     SAIF = 2
+
+
+EFFORTS = ("-O0", "-O1", "-O2", "-O3")
+
+
+def effort(usual: str) -> str:
+    """The compiler's effort on a simulated device: `usual`, or what RINGSMITH_SIM_EFFORT allows where that is less.
+
+    Raises InputError where that variable holds none of EFFORTS.
+    """
+    most = os.environ.get("RINGSMITH_SIM_EFFORT") or EFFORTS[-1]
+    if most not in EFFORTS:
+        raise InputError(f"RINGSMITH_SIM_EFFORT is {most!r}; it takes one of {', '.join(EFFORTS)}")
+    return min(usual, most)
 
 
 # Queues and small tables are written, memories are not.
@@ -63,7 +79,7 @@ def build_device(
         headers=top.c_headers(),
         defines=defines,
         # Of a netlist one operation is simulated: the compiler would work longer.
-        optimise=top.optimise if netlist is None else "-O0",
+        optimise=effort(top.optimise) if netlist is None else "-O0",
         files=netlist,
         flags=flags,
     )

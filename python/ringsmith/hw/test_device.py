@@ -11,8 +11,9 @@ from typing import ClassVar
 
 import pytest
 
+from ringsmith.errors import InputError
 from ringsmith.hw import registers
-from ringsmith.hw.device import build_device
+from ringsmith.hw.device import build_device, effort
 from ringsmith.presets import Preset, load_preset
 
 pytestmark = pytest.mark.hw
@@ -284,3 +285,13 @@ def test_serial_lines(serial: Path, link: str) -> None:
     with pytest.raises(RuntimeError, match="no register"):
         device.call("rs_reg_read", 0xF00, ctypes.byref(ctypes.c_uint32()))
     device.close()
+
+
+def test_the_variable_lowers_the_compilers_effort_and_never_raises_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RINGSMITH_SIM_EFFORT")
+    assert [effort(usual) for usual in ("-O0", "-O2")] == ["-O0", "-O2"]
+    monkeypatch.setenv("RINGSMITH_SIM_EFFORT", "-O1")
+    assert [effort(usual) for usual in ("-O0", "-O2")] == ["-O0", "-O1"]
+    monkeypatch.setenv("RINGSMITH_SIM_EFFORT", "fast")
+    with pytest.raises(InputError, match="RINGSMITH_SIM_EFFORT is 'fast'; it takes one of -O0, -O1, -O2, -O3"):
+        effort("-O2")

@@ -92,7 +92,8 @@ impl<W: Word> KeySet<W> {
     pub(crate) fn limbs(
         &self,
         element: Option<u64>,
-        (digit, half): (usize, usize),
+        digit: usize,
+        half: usize,
         limbs: usize,
     ) -> Result<Vec<Vec<W>>, Error> {
         let key = match element {

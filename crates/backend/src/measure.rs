@@ -170,7 +170,7 @@ fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
     let slots = parameters.slots();
     let argument = |name| argument(name, slots, Range::Integers { low: 0, high: 32 });
     let level = params.rlwe().data_primes() as u32 - 1;
-    let step = |operation, size| step(operation, size, (level, 1.0));
+    let step = |operation, size| step(operation, size, level, 1.0);
     Ok(Program {
         name: "multiply".into(),
         variant: String::new(),
@@ -215,7 +215,7 @@ fn argument(name: &str, slots: usize, range: Range) -> Result<Argument, Error> {
     })
 }
 
-fn step(operation: Operation, size: u8, (level, scale): (u32, f64)) -> Step {
+fn step(operation: Operation, size: u8, level: u32, scale: f64) -> Step {
     Step {
         operation,
         level,

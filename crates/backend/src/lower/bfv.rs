@@ -55,10 +55,11 @@ impl<W: Word> Lower for Bfv<'_, W> {
     fn key(
         &self,
         element: Option<u64>,
-        place: (usize, usize),
+        digit: usize,
+        half: usize,
         limbs: usize,
     ) -> Result<Vec<Vec<W>>, Error> {
-        self.keys.limbs(element, place, limbs)
+        self.keys.limbs(element, digit, half, limbs)
     }
 
     fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<W>>, Error> {

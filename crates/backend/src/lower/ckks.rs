@@ -53,10 +53,11 @@ impl Lower for Ckks<'_> {
     fn key(
         &self,
         element: Option<u64>,
-        place: (usize, usize),
+        digit: usize,
+        half: usize,
         limbs: usize,
     ) -> Result<Vec<Vec<u64>>, Error> {
-        self.keys.limbs(element, place, limbs)
+        self.keys.limbs(element, digit, half, limbs)
     }
 
     fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<u64>>, Error> {

@@ -13,8 +13,8 @@ use crate::scheme::value::Value;
 use ::polynomial::{Host, Words as Shared};
 use program::step::Operation;
 use program::{Encryption, Program};
-use rlwe::KeyId;
-use rns::Automorphism;
+use rlwe::{KeyId, ZeroSample};
+use rns::{Automorphism, Coeff, RnsPoly};
 use zeroize::Zeroizing;
 use zq::Word as _;
 
@@ -61,35 +61,14 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 limbs,
                 wide,
             } => {
-                let key = self.scheme.key(element, (digit, half), limbs)?;
-                let key = self.turned(key, permuted)?;
-                let known = &mut self.lowered.wide_bases.iter();
-                let Some(to) = known.find(|basis| basis.len() == wide) else {
-                    return Ok(key);
-                };
-                let chain = self.scheme.chain();
-                let mut from = chain.q.prefix(limbs)?;
-                if let Some(p) = &chain.p {
-                    from = from.concat(p)?;
-                }
-                Ok(widen(key, &from, to))
+                let key = self.scheme.key(element, digit, half, limbs)?;
+                self.over_wide(self.turned(key, permuted)?, limbs, wide)
             }
             Source::Sample {
                 step,
                 sample,
                 limbs,
-            } => {
-                let chain = self.scheme.chain();
-                let mut basis = chain.q.prefix(limbs)?;
-                if self.program.encryption == Encryption::Extended
-                    && let Some(p) = &chain.p
-                {
-                    basis = basis.concat(p)?;
-                }
-                let index = self.plan.zero_index(step);
-                let poly = self.scheme.zero_sample(index, sample)?.residues(&basis);
-                Ok(cut(Zeroizing::new(poly).data()))
-            }
+            } => Ok(cut(self.sample(step, sample, limbs)?.data())),
             Source::PublicKey { half, limbs } => self.scheme.public_key(half, limbs),
             Source::SpecialKey {
                 element,
@@ -97,7 +76,7 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
                 digit,
                 limbs,
             } => {
-                let half = |half| self.scheme.key(element, (digit, half), limbs);
+                let half = |half| self.scheme.key(element, digit, half, limbs);
                 let mut special = half(0)?.split_off(limbs);
                 special.extend(half(1)?.split_off(limbs));
                 self.turned(special, permuted)
@@ -123,6 +102,44 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
 }
 
 impl<S: Lower> Around<'_, S> {
+    /// A half of a key, for ciphertexts of `limbs` limbs, over `wide` wide primes; as it is, if there are none.
+    fn over_wide(
+        &self,
+        key: Vec<Words<S>>,
+        limbs: usize,
+        wide: usize,
+    ) -> Result<Vec<Words<S>>, Error> {
+        let known = &mut self.lowered.wide_bases.iter();
+        let Some(to) = known.find(|basis| basis.len() == wide) else {
+            return Ok(key);
+        };
+        let chain = self.scheme.chain();
+        let mut from = chain.q.prefix(limbs)?;
+        if let Some(p) = &chain.p {
+            from = from.concat(p)?;
+        }
+        Ok(widen(key, &from, to))
+    }
+
+    /// Residues of a random polynomial of the encryption of zero that a step is.
+    fn sample(
+        &self,
+        step: u32,
+        sample: ZeroSample,
+        limbs: usize,
+    ) -> Result<Zeroizing<RnsPoly<S::Word, Coeff>>, Error> {
+        let chain = self.scheme.chain();
+        let mut basis = chain.q.prefix(limbs)?;
+        if self.program.encryption == Encryption::Extended
+            && let Some(p) = &chain.p
+        {
+            basis = basis.concat(p)?;
+        }
+        let index = self.plan.zero_index(step);
+        let poly = self.scheme.zero_sample(index, sample)?.residues(&basis);
+        Ok(Zeroizing::new(poly))
+    }
+
     /// Limbs of values under x -> x^`element`.
     fn turned(&self, limbs: Vec<Words<S>>, element: u64) -> Result<Vec<Words<S>>, Error> {
         if element == 1 {

@@ -91,24 +91,7 @@ pub fn lower<S: Lower>(
         let value = lowering.step(number, step, &values).map_err(failed)?;
         values.push(value);
     }
-    let outputs = program.outputs.iter().map(|&output| {
-        let value = &values[output as usize];
-        lowering.task = lowering.graph.task("output", output);
-        let native = |part: &Part| lowering.in_form(part, S::FORM).limbs;
-        Output {
-            input: value.input,
-            parts: value.parts.clone().iter().map(native).collect(),
-            scale: value.scale,
-        }
-    });
-    let outputs: Vec<Output> = outputs.collect();
-    for part in outputs
-        .iter()
-        .filter(|o| o.input.is_none())
-        .flat_map(|o| &o.parts)
-    {
-        lowering.graph.output(part);
-    }
+    let outputs = outputs(&mut lowering, program, &values);
     Ok(Lowered {
         graph: lowering.graph,
         sources: lowering.sources,
@@ -116,4 +99,28 @@ pub fn lower<S: Lower>(
         scales: lowering.scales,
         wide_bases: lowering.wide_bases,
     })
+}
+
+/// The results, in the form of ciphertexts between steps.
+fn outputs<S: Lower>(
+    lowering: &mut Lowering<'_, S>,
+    program: &Program,
+    values: &[Value],
+) -> Vec<Output> {
+    let outputs = program.outputs.iter().map(|&output| {
+        let value = &values[output as usize];
+        lowering.task = lowering.graph.task("output", output);
+        let native = |part: &Part| lowering.in_form(part, S::FORM).limbs;
+        Output {
+            input: value.input,
+            parts: value.parts.iter().map(native).collect(),
+            scale: value.scale,
+        }
+    });
+    let outputs: Vec<Output> = outputs.collect();
+    let computed = outputs.iter().filter(|output| output.input.is_none());
+    for part in computed.flat_map(|output| &output.parts) {
+        lowering.graph.output(part);
+    }
+    outputs
 }

@@ -53,7 +53,8 @@ pub trait Lower: Scheme + Sized {
     fn key(
         &self,
         element: Option<u64>,
-        place: (usize, usize),
+        digit: usize,
+        half: usize,
         limbs: usize,
     ) -> Result<Vec<Vec<Self::Word>>, Error>;
 

@@ -73,24 +73,23 @@ pub fn run<E: Engine>(
             let given = given!(Bfv);
             match wide_shape(params, engine.shape(params.n())) {
                 Ok(shape) => {
-                    let (scheme, given) = (Widened::new(scheme)?, (&given, shape));
-                    run_scheme(engine, &scheme, given, threads, request, observer)
+                    let scheme = Widened::new(scheme)?;
+                    run_scheme(engine, &scheme, &given, shape, threads, request, observer)
                 }
                 Err(shape) => {
-                    let given = (&given, shape);
-                    run_scheme(engine, &scheme, given, threads, request, observer)
+                    run_scheme(engine, &scheme, &given, shape, threads, request, observer)
                 }
             }
         }
         Parameters::BfvWide(params) => {
             let scheme = bfv::Bfv::new(params, request.keys.wide()?, seed, threads, encodes)?;
-            let given = (&given!(BfvWide), engine.shape(params.n()));
-            run_scheme(engine, &scheme, given, threads, request, observer)
+            let (given, shape) = (given!(BfvWide), engine.shape(params.n()));
+            run_scheme(engine, &scheme, &given, shape, threads, request, observer)
         }
         Parameters::Ckks(params) => {
             let scheme = ckks::Ckks::new(params, request.keys.narrow()?, seed, threads);
-            let given = (&given!(Ckks), engine.shape(params.n()).narrow());
-            run_scheme(engine, &scheme, given, threads, request, observer)
+            let (given, shape) = (given!(Ckks), engine.shape(params.n()).narrow());
+            run_scheme(engine, &scheme, &given, shape, threads, request, observer)
         }
     }
 }
@@ -107,7 +106,8 @@ struct Prepared<'a, S: Lower> {
 
 fn prepare<'a, S: Lower>(
     scheme: &'a S,
-    (given, shape): (&Given<'a, S::Ciphertext>, Shape),
+    given: &Given<'a, S::Ciphertext>,
+    shape: Shape,
     threads: &'a Threads,
     request: &'a Request<'_>,
 ) -> Result<Prepared<'a, S>, Error> {
@@ -141,12 +141,13 @@ fn prepare<'a, S: Lower>(
 fn run_scheme<E: Engine, S: Lower>(
     engine: &E,
     scheme: &S,
-    given: (&Given<'_, S::Ciphertext>, Shape),
+    given: &Given<'_, S::Ciphertext>,
+    shape: Shape,
     threads: &Threads,
     request: &Request<'_>,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
-    let one = prepare(scheme, given, threads, request)?;
+    let one = prepare(scheme, given, shape, threads, request)?;
     let around = Around {
         program: request.program,
         plan: &one.plan,

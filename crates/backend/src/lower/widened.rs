@@ -160,10 +160,11 @@ impl Lower for Widened<'_> {
     fn key(
         &self,
         element: Option<u64>,
-        place: (usize, usize),
+        digit: usize,
+        half: usize,
         limbs: usize,
     ) -> Result<Vec<Vec<u128>>, Error> {
-        let narrow = self.inner.key(element, place, limbs)?;
+        let narrow = self.inner.key(element, digit, half, limbs)?;
         Ok(narrow.iter().map(|limb| wide(limb)).collect())
     }
 

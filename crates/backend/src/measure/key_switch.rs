@@ -180,40 +180,9 @@ pub fn parameters(
     what: KeySwitches,
     policy: SecurityPolicy,
 ) -> Result<CkksParams, Error> {
+    check(info, what)?;
     let refuse = |what: String| Err(Error::Input(what));
-    let least = 8.max(4 * info.butterflies as usize);
     let (n, most) = (what.n, info.n_max());
-    if !(least..=most).contains(&n) {
-        return refuse(format!(
-            "n = {n} is beyond the build, which has n = {least}..{most}"
-        ));
-    }
-    if info.moves == 0 {
-        return refuse("moves between lanes are not in this build".to_owned());
-    }
-    if what.primes == 0 || what.special == 0 || what.count == 0 || what.batch == 0 {
-        return refuse(
-            "a key switch needs a data prime and a special prime, and a measurement a key switch"
-                .to_owned(),
-        );
-    }
-    if what.purpose != Purpose::Rotation && what.primes < 2 {
-        return refuse(
-            "a product is divided by its last prime: it needs two data primes".to_owned(),
-        );
-    }
-    if !(1..=what.primes).contains(&what.digit_primes) {
-        let (digit, primes) = (what.digit_primes, what.primes);
-        return refuse(format!(
-            "digits of {digit} primes: a digit has 1 to all {primes} data primes"
-        ));
-    }
-    if what.batch > MOST_BATCH || what.count > n {
-        let (batch, count) = (what.batch, what.count);
-        return refuse(format!(
-            "{batch} ciphertexts, {count} rotations of each; a measurement has up to {MOST_BATCH} and {n}"
-        ));
-    }
     let allowed = max_log2_qp(policy.table, SecretKind::Ternary, n, policy.level)?;
     let allowed = allowed.filter(|_| !policy.allow_insecure);
     let share = |all: u32| match what.data_bits {
@@ -265,26 +234,65 @@ pub fn parameters(
     Ok(CkksParams::new(&literal, policy)?)
 }
 
+/// Fails unless a build can switch keys so.
+fn check(info: &BuildInfo, what: KeySwitches) -> Result<(), Error> {
+    let refuse = |what: String| Err(Error::Input(what));
+    let least = 8.max(4 * info.butterflies as usize);
+    let (n, most) = (what.n, info.n_max());
+    if !(least..=most).contains(&n) {
+        return refuse(format!(
+            "n = {n} is beyond the build, which has n = {least}..{most}"
+        ));
+    }
+    if info.moves == 0 {
+        return refuse("moves between lanes are not in this build".to_owned());
+    }
+    if what.primes == 0 || what.special == 0 || what.count == 0 || what.batch == 0 {
+        return refuse(
+            "a key switch needs a data prime and a special prime, and a measurement a key switch"
+                .to_owned(),
+        );
+    }
+    if what.purpose != Purpose::Rotation && what.primes < 2 {
+        return refuse(
+            "a product is divided by its last prime: it needs two data primes".to_owned(),
+        );
+    }
+    if !(1..=what.primes).contains(&what.digit_primes) {
+        let (digit, primes) = (what.digit_primes, what.primes);
+        return refuse(format!(
+            "digits of {digit} primes: a digit has 1 to all {primes} data primes"
+        ));
+    }
+    if what.batch > MOST_BATCH || what.count > n {
+        let (batch, count) = (what.batch, what.count);
+        return refuse(format!(
+            "{batch} ciphertexts, {count} rotations of each; a measurement has up to {MOST_BATCH} and {n}"
+        ));
+    }
+    Ok(())
+}
+
 fn program(params: &CkksParams, what: KeySwitches) -> Result<Program, Error> {
     let (slots, scale, count) = (params.slots(), params.scale(), what.count);
     let level = params.max_level() as u32;
-    let below = (level.saturating_sub(1), scale);
+    let below = level.saturating_sub(1);
     let steps = match what.purpose {
         Purpose::Rotation => {
-            let rotation = |by| step(Operation::Rotate(0, by), 2, (level, scale));
-            let input = step(Operation::Input, 2, (level, scale));
+            let rotation = |by| step(Operation::Rotate(0, by), 2, level, scale);
+            let input = step(Operation::Input, 2, level, scale);
             std::iter::once(input)
                 .chain((1..=count as i32).map(rotation))
                 .collect()
         }
         Purpose::RelinearizeRescale => vec![
-            step(Operation::Input, 3, (level, scale * scale)),
-            step(Operation::RelinearizeRescale(0), 2, below),
+            step(Operation::Input, 3, level, scale * scale),
+            step(Operation::RelinearizeRescale(0), 2, below, scale),
         ],
         Purpose::RelinearizeThenRescale => vec![
-            step(Operation::Input, 3, (level, scale * scale)),
-            step(Operation::Relinearize(0), 2, (level, scale * scale)),
-            step(Operation::Rescale(1), 2, below),
+            step(Operation::Input, 3, level, scale * scale),
+            step(Operation::Relinearize(0), 2, level, scale * scale),
+            step(Operation::Rescale(1), 2, below, scale),
         ],
     };
     let outputs: Vec<u32> = match what.purpose {

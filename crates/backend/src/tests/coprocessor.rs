@@ -4,7 +4,7 @@
 use super::random::Maker;
 use super::reference::Client;
 use super::requests::{ones, request};
-use super::{bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
+use super::{bfv_of, bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
 use crate::lower::{Engine, Shape, run};
 use crate::{Backend, Coprocessor, Error, Observer, Request, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
@@ -160,6 +160,13 @@ fn random_wide_bfv_programs_give_the_same_bytes_on_every_build() {
         usages[2].instructions, 0,
         "words too narrow: all on the host"
     );
+}
+
+/// Key switches over fewer, wider primes than the set's; linear transforms over the set's, as their plaintexts are.
+#[test]
+fn transforms_of_wide_bfv_keep_the_primes_of_their_plaintexts() {
+    let set = Parameters::BfvWide(bfv_of(256, 66, 5));
+    conforms(&set, 0..2, &[build(128, 1, 8)]);
 }
 
 /// The product of two inputs, relinearised; with `sums` additions of the result to itself, squared again.

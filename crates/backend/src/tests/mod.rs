@@ -45,9 +45,10 @@ pub fn ckks_parameters() -> Parameters {
     Parameters::Ckks(CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap())
 }
 
-fn bfv<W: Word>(n: usize, bits: u32, plain_modulus: u64) -> BfvParams<W> {
-    let mut q = ntt_primes::<W>(bits, 2 * n as u64, 4, Direction::Down, &[]).unwrap();
-    let p = q.split_off(3);
+/// So many data primes and a special one.
+fn bfv_of<W: Word>(n: usize, bits: u32, count: usize) -> BfvParams<W> {
+    let mut q = ntt_primes::<W>(bits, 2 * n as u64, count + 1, Direction::Down, &[]).unwrap();
+    let p = q.split_off(count);
     let rlwe = RlweParamsLiteral {
         n,
         q,
@@ -56,18 +57,18 @@ fn bfv<W: Word>(n: usize, bits: u32, plain_modulus: u64) -> BfvParams<W> {
     };
     let literal = BfvParamsLiteral {
         rlwe,
-        plain_modulus,
+        plain_modulus: PLAIN_MODULUS,
         auxiliary: vec![],
     };
     BfvParams::new(&literal, SecurityPolicy::insecure()).unwrap()
 }
 
 pub fn bfv_parameters() -> Parameters {
-    Parameters::Bfv(bfv(1024, 55, PLAIN_MODULUS))
+    Parameters::Bfv(bfv_of(1024, 55, 3))
 }
 
 pub fn bfv_wide_parameters() -> Parameters {
-    Parameters::BfvWide(bfv(256, 80, PLAIN_MODULUS))
+    Parameters::BfvWide(bfv_of(256, 80, 3))
 }
 
 /// Runs a program on some threads.

@@ -41,6 +41,7 @@ __all__ = [
     "SecretKey",
     "Security",
     "Session",
+    "Step",
     "__version__",
     "assemble",
     "bfv_publication_bits",
@@ -717,8 +718,27 @@ class ProgramBuilder:
     def plaintext(self, expression: int, slots: npt.NDArray[np.int64], bound: float) -> int: ...
     def transform(self, scale: float, giants: Sequence[tuple[int, Sequence[tuple[int, int]]]]) -> int: ...
     def line(self, file: str, number: int, text: str) -> int: ...
-    def step(
+    def step(self, step: Step) -> int: ...
+    def finish(
         self,
+        outputs: Sequence[int],
+        result_shape: Sequence[int],
+        result: npt.NDArray[np.int64],
+        *,
+        bits: float,
+        failure_bits: int,
+        tolerance: float,
+        publish: bool,
+        complex: bool = ...,
+        divisor: int = ...,
+        guarantee: str = ...,
+    ) -> Program: ...
+
+# The next class is generated from spec/operations.yaml by `python -m ringsmith.gen`.
+@final
+class Step:
+    def __new__(
+        cls,
         kind: str,
         operands: Sequence[int],
         level: int,
@@ -734,21 +754,9 @@ class ProgramBuilder:
         line: int = ...,
         column: int = ...,
         end_column: int = ...,
-    ) -> int: ...
-    def finish(
-        self,
-        outputs: Sequence[int],
-        result_shape: Sequence[int],
-        result: npt.NDArray[np.int64],
-        *,
-        bits: float,
-        failure_bits: int,
-        tolerance: float,
-        publish: bool,
-        complex: bool = ...,
-        divisor: int = ...,
-        guarantee: str = ...,
-    ) -> Program: ...
+    ) -> Step: ...
+
+# End of what is generated from spec/operations.yaml.
 
 @final
 class Circuit:
@@ -769,21 +777,7 @@ class Circuit:
         norms: tuple[float, float] | None = ...,
     ) -> int: ...
     def magnitudes(self, promised: Sequence[float], everywhere: Sequence[float]) -> None: ...
-    def step(
-        self,
-        kind: str,
-        operands: Sequence[int],
-        level: int,
-        scale: float,
-        size: int,
-        *,
-        plaintext: int = ...,
-        plain_scale: float = ...,
-        rotation: int = ...,
-        bound: float = ...,
-        everywhere: bool = ...,
-        transform: int = ...,
-    ) -> int: ...
+    def step(self, step: Step) -> int: ...
     def work(self, n: int, data: int, special: int, dnum: int) -> int: ...
     def encodings(self) -> list[tuple[int, float]]: ...
 

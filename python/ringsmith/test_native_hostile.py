@@ -49,9 +49,9 @@ def _circuit(scheme: str) -> Any:
     """Return a product of an input and a plaintext, transformed."""
     circuit = _native.Circuit(scheme, "secret", [1.0], [2], [(False, None, 1.0)])
     circuit.transform(1.0, [(0, [(1, -1)])])
-    circuit.step("input", [], 1, 1.0, 2)
-    circuit.step("multiply_plain", [0], 1, 1.0, 2, plaintext=0)
-    circuit.step("linear_transform", [1], 1, 1.0, 2, transform=0)
+    circuit.step(_native.Step("input", [], 1, 1.0, 2))
+    circuit.step(_native.Step("multiply_plain", [0], 1, 1.0, 2, plaintext=0))
+    circuit.step(_native.Step("linear_transform", [1], 1, 1.0, 2, transform=0))
     return circuit
 
 

@@ -4,19 +4,14 @@
 import math
 import struct
 
+from .operations import CIPHER_OPERATIONS
 from .wire import Reader
 
-CIPHER_OPERATIONS = [
-    "input", "encrypt_zero", "add", "sub", "negate", "add_plain", "sub_plain", "multiply_plain", "multiply", "square",
-    "relinearize", "rotate", "rescale", "mod_drop", "within", "swap_rows", "relinearize_rescale", "linear_transform",
-]  # fmt: skip
 PLAIN_OPERATIONS = [
     "argument", "constant", "add", "subtract", "multiply", "negate", "power", "polynomial", "matmul", "sum", "gather",
     "within",
 ]  # fmt: skip
 ENCRYPTIONS = ["secret", "public", "extended public"]
-#: Operands of each operation on ciphertexts.
-CIPHER_OPERANDS = [0, 0, 2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1]
 
 
 class Fields(Reader):
@@ -163,18 +158,23 @@ def _transform(f: Fields) -> str:
 
 
 def _step(f: Fields, sources: list[tuple[str, int, str]]) -> str:
-    code = f.number(1)
-    name = CIPHER_OPERATIONS[code]
-    words = [name, *(f"%{f.number(4)}" for _ in range(CIPHER_OPERANDS[code]))]
-    if name.endswith("_plain"):
-        words.append(f"p{f.number(4)} at 2^{math.log2(f.real()):.4f}")
-    elif name == "rotate":
-        words.append(f"by {f.signed(4)}")
-    elif name == "linear_transform":
-        words.append(f"t{f.number(4)}")
-    elif name == "within":
-        words.append(scientific(f.real()) + (" everywhere" if f.number(1) else ""))
+    name, operands, attributes = CIPHER_OPERATIONS[f.number(1)]
+    words = [name, *(f"%{f.number(4)}" for _ in range(operands))]
+    words += [_attribute(f, attribute) for attribute in attributes]
     words.append(f"; level {f.number(4)} scale 2^{math.log2(f.real()):.4f} size {f.number(1)}")
     file, line, _ = sources[f.number(4)]
     f.take(4)
     return " ".join([*words, f"; {file}:{line}"])
+
+
+def _attribute(f: Fields, attribute: str) -> str:
+    match attribute:
+        case "plaintext":
+            return f"p{f.number(4)} at 2^{math.log2(f.real()):.4f}"
+        case "rotation":
+            return f"by {f.signed(4)}"
+        case "transform":
+            return f"t{f.number(4)}"
+        case "promise":
+            return scientific(f.real()) + (" everywhere" if f.number(1) else "")
+    raise ValueError(attribute)

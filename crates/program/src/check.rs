@@ -6,9 +6,10 @@ mod transform;
 use crate::Error;
 use crate::expression::{Numbers, Operation as ExpressionOperation};
 use crate::handed::Handed;
+use crate::operation::{Attributes, Key, Level, Operation, Parts, Plaintext, Promise, Scale};
 use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy, Strength};
 use crate::shape;
-use crate::step::{Operation, Step};
+use crate::step::Step;
 use rlwe::noise::FAILURE_BITS;
 
 /// Relative difference up to which two scales are the same (that of the CKKS evaluator).
@@ -255,155 +256,144 @@ impl Program {
         if let Some(late) = operands[..count].iter().find(|&&a| a as usize >= number) {
             return Err(format!("operand {late} is not defined before it"));
         }
-        if (number as u64) < inputs && step.operation != Operation::Input {
+        let is_input = step.operation.is_input();
+        if (number as u64) < inputs && !is_input {
             return Err(format!("the first {inputs} steps are the ciphertexts sent"));
         }
-        if number as u64 >= inputs && step.operation == Operation::Input {
+        if number as u64 >= inputs && is_input {
             return Err(format!(
                 "only the first {inputs} steps are ciphertexts sent"
             ));
         }
-        if let Some(plaintext) = step.operation.plaintext()
-            && plaintext.number as usize >= self.plaintexts.len()
-        {
-            let there = self.plaintexts.len();
-            return Err(format!(
-                "there is no plaintext {}, there are {there}",
-                plaintext.number
-            ));
-        }
-        if moves_slots(&step.operation) && !self.parameters.has_slots() {
-            return Err(format!(
-                "plaintext modulus {} has no slots at n = {}: ciphertexts hold coefficients, which do not rotate",
-                self.parameters.plain_modulus().unwrap_or(0),
-                self.parameters.n()
-            ));
-        }
+        self.check_scheme(&step.operation)?;
         if step.place.line as usize >= self.lines.len().max(1) {
             return Err(format!("there is no source line {}", step.place.line));
         }
-        let of = |index: usize| &self.steps[operands[index] as usize];
+        self.check_attributes(&step.operation)?;
+        let operands = operands.map(|a| self.steps.get(a as usize).unwrap_or(step));
         let expected = match handed.get(number) {
             Some(Some(own)) => Expected {
                 level: own.level,
                 scale: own.scale,
                 size: 2,
             },
-            _ => self.expected(step, of)?,
+            _ => self.expected(step, &operands[..count])?,
         };
         self.compare(step, expected)
     }
 
-    /// Level, scale and size that follow from the operands.
-    fn expected<'a>(
-        &self,
-        step: &Step,
-        of: impl Fn(usize) -> &'a Step,
-    ) -> Result<Expected, String> {
-        let same = |a: &Step| {
-            Ok(Expected {
-                level: a.level,
-                scale: a.scale,
-                size: a.size,
-            })
+    /// That the scheme has the operation.
+    fn check_scheme(&self, operation: &Operation) -> Result<(), String> {
+        let facts = operation.facts();
+        let has = match self.parameters.plain_modulus() {
+            Some(_) => facts.bfv,
+            None => facts.ckks,
         };
-        match step.operation {
-            Operation::Input => Ok(Expected {
-                level: self.top_level(),
-                scale: self.parameters.scale(),
-                size: 2,
-            }),
-            Operation::EncryptZero => Ok(Expected {
-                level: step.level.min(self.top_level()),
-                scale: step.scale,
-                size: 2,
-            }),
-            Operation::Add(..) | Operation::Sub(..) => {
-                let (a, b) = (of(0), of(1));
-                equal_levels(a, b)?;
-                equal_scales(a.scale, b.scale)?;
-                Ok(Expected {
-                    level: a.level,
-                    scale: a.scale,
-                    size: a.size.max(b.size),
-                })
-            }
-            Operation::AddPlain(_, plaintext) | Operation::SubPlain(_, plaintext) => {
-                equal_scales(of(0).scale, plaintext.scale)?;
-                same(of(0))
-            }
-            Operation::MultiplyPlain(_, plaintext) => {
-                self.check_plain_scale(plaintext.scale)?;
-                Ok(Expected {
-                    scale: of(0).scale * plaintext.scale,
-                    ..same(of(0))?
-                })
-            }
-            Operation::Multiply(..) | Operation::Square(_) => {
-                let (a, b) = (
-                    of(0),
-                    if matches!(step.operation, Operation::Square(_)) {
-                        of(0)
-                    } else {
-                        of(1)
-                    },
-                );
-                equal_levels(a, b)?;
-                sized(a, 2)?;
-                sized(b, 2)?;
-                Ok(Expected {
-                    level: a.level,
-                    scale: a.scale * b.scale,
-                    size: 3,
-                })
-            }
-            Operation::Relinearize(_) => {
-                sized(of(0), 3)?;
-                Ok(Expected {
-                    size: 2,
-                    ..same(of(0))?
-                })
-            }
-            Operation::Rotate(_, by) => {
-                self.check_rotation(by)?;
-                sized(of(0), 2)?;
-                same(of(0))
-            }
-            Operation::SwapRows(_) if self.parameters.rows() == 1 => {
+        match (has, facts.key) {
+            (false, Key::RowSwap) => {
                 Err("CKKS has one row of slots; only BFV has two to swap".into())
             }
-            Operation::SwapRows(_) => {
-                sized(of(0), 2)?;
-                same(of(0))
+            (false, _) => Err(format!(
+                "{} has no {}",
+                self.parameters.scheme().to_uppercase(),
+                facts.name
+            )),
+            (true, Key::Rotation | Key::RowSwap | Key::Transform)
+                if !self.parameters.has_slots() =>
+            {
+                Err(format!(
+                    "plaintext modulus {} has no slots at n = {}: ciphertexts hold coefficients, which do not rotate",
+                    self.parameters.plain_modulus().unwrap_or(0),
+                    self.parameters.n()
+                ))
             }
-            Operation::Rescale(_) => self.rescaled(of(0)),
-            Operation::ModDrop(_) if step.level < of(0).level => Ok(Expected {
-                level: step.level,
-                ..same(of(0))?
-            }),
-            Operation::ModDrop(_) => {
-                Err(format!("level {} is not below {}", step.level, of(0).level))
+            (true, _) => Ok(()),
+        }
+    }
+
+    /// That what the operation takes besides ciphertexts is there, and possible.
+    fn check_attributes(&self, operation: &Operation) -> Result<(), String> {
+        let Attributes {
+            plaintext,
+            rotation,
+            promise,
+            transform,
+        } = operation.attributes();
+        if let Some(Plaintext { number, .. }) = plaintext {
+            there_is("plaintext", number, self.plaintexts.len())?;
+        }
+        if let Some(by) = rotation {
+            self.check_rotation(by)?;
+        }
+        if let Some(number) = transform {
+            there_is("transform", number, self.transforms.len())?;
+        }
+        match promise {
+            Some(Promise { bound, .. }) if bound.is_nan() || bound < 0.0 => {
+                Err(format!("a promise of {bound}"))
             }
-            Operation::Within(_, promise) if promise.bound >= 0.0 => same(of(0)),
-            Operation::Within(_, promise) => Err(format!("a promise of {}", promise.bound)),
-            Operation::Negate(_) => same(of(0)),
-            Operation::RelinearizeRescale(_) => {
-                sized(of(0), 3)?;
-                Ok(Expected {
-                    size: 2,
-                    ..self.rescaled(of(0))?
-                })
+            _ => Ok(()),
+        }
+    }
+
+    /// Level, scale and size that follow from the operands, by the rules of the operation.
+    fn expected(&self, step: &Step, operands: &[&Step]) -> Result<Expected, String> {
+        let facts = step.operation.facts();
+        if let [a, b] = operands {
+            equal_levels(a, b)?;
+        }
+        if let Some(size) = facts.takes {
+            operands.iter().try_for_each(|a| sized(a, size))?;
+        }
+        Ok(Expected {
+            size: match facts.parts {
+                Parts::Two => 2,
+                Parts::Three => 3,
+                Parts::Same => operands.iter().map(|a| a.size).max().unwrap_or(2),
+            },
+            level: self.expected_level(facts.level, step, operands)?,
+            scale: self.expected_scale(facts.scale, step, operands)?,
+        })
+    }
+
+    fn expected_level(&self, rule: Level, step: &Step, operands: &[&Step]) -> Result<u32, String> {
+        let top = self.parameters.primes().len() as u32 - 1;
+        let own = operands.first().map_or(top, |a| a.level);
+        match rule {
+            Level::Top => Ok(top),
+            Level::Chosen => Ok(step.level.min(top)),
+            Level::Same => Ok(own),
+            Level::Lower if step.level < own => Ok(step.level),
+            Level::Lower => Err(format!("level {} is not below {own}", step.level)),
+            Level::Next => own.checked_sub(1).ok_or("no level is left".into()),
+        }
+    }
+
+    fn expected_scale(&self, rule: Scale, step: &Step, operands: &[&Step]) -> Result<f64, String> {
+        let plaintext = step.operation.plaintext().map(|p| p.scale);
+        let transform = self.transform(step).map(|t| t.scale);
+        let (own, more) = match operands {
+            [] => (self.parameters.scale(), None),
+            [a, more @ ..] => (a.scale, more.first().map(|b| b.scale)),
+        };
+        let others = [more, plaintext, transform].into_iter().flatten();
+        match rule {
+            Scale::Set => Ok(self.parameters.scale()),
+            Scale::Chosen => Ok(step.scale),
+            Scale::Same => {
+                others
+                    .map(|scale| equal_scales(own, scale))
+                    .collect::<Result<(), _>>()?;
+                Ok(own)
             }
-            Operation::LinearTransform(_, number) => {
-                let transform = self.transforms.get(number as usize).ok_or_else(|| {
-                    let there = self.transforms.len();
-                    format!("there is no transform {number}, there are {there}")
-                })?;
-                sized(of(0), 2)?;
-                Ok(Expected {
-                    scale: of(0).scale * transform.scale,
-                    ..same(of(0))?
-                })
+            Scale::Product => {
+                plaintext.map_or(Ok(()), |scale| self.check_plain_scale(scale))?;
+                Ok(others.fold(own, |product, scale| product * scale))
+            }
+            Scale::Square => Ok(own * own),
+            Scale::Divided => {
+                let level = operands.first().map_or(0, |a| a.level);
+                Ok(own / self.parameters.primes()[level as usize] as f64)
             }
         }
     }
@@ -429,23 +419,6 @@ impl Program {
             "a rotation by {by}; from {} to {half} without 0 is needed",
             1 - half
         ))
-    }
-
-    fn rescaled(&self, a: &Step) -> Result<Expected, String> {
-        if self.parameters.plain_modulus().is_some() {
-            return Err("BFV has no rescaling".into());
-        }
-        let level = a.level.checked_sub(1).ok_or("no level is left")?;
-        let prime = self.parameters.primes()[a.level as usize] as f64;
-        Ok(Expected {
-            level,
-            scale: a.scale / prime,
-            size: a.size,
-        })
-    }
-
-    fn top_level(&self) -> u32 {
-        self.parameters.primes().len() as u32 - 1
     }
 
     fn compare(&self, step: &Step, expected: Expected) -> Result<(), String> {
@@ -514,14 +487,6 @@ impl Program {
     }
 }
 
-/// Whether an operation moves values between slots.
-fn moves_slots(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Rotate(..) | Operation::SwapRows(_) | Operation::LinearTransform(..)
-    )
-}
-
 /// Derived from a step's operands.
 struct Expected {
     level: u32,
@@ -553,6 +518,14 @@ fn equal_scales(a: f64, b: f64) -> Result<(), String> {
         a.log2(),
         b.log2()
     ))
+}
+
+fn there_is(what: &str, number: u32, there: usize) -> Result<(), String> {
+    if (number as usize) < there {
+        Ok(())
+    } else {
+        Err(format!("there is no {what} {number}, there are {there}"))
+    }
 }
 
 fn sized(a: &Step, size: u8) -> Result<(), String> {

@@ -220,7 +220,7 @@ impl<'a> Held<'a> {
                 *encodings.entry(key).or_insert(0) += 1;
             }
             // Inputs belong to the caller for the whole run.
-            uses[number] += u32::from(step.operation == Operation::Input);
+            uses[number] += u32::from(step.operation.is_input());
         }
         for &output in &program.outputs {
             uses[root[output as usize]] += 1;

@@ -19,6 +19,7 @@ mod handed;
 mod index_map;
 mod listing;
 mod message;
+pub mod operation;
 mod parameters;
 mod program;
 mod repeat;

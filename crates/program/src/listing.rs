@@ -7,9 +7,10 @@
 
 use crate::expression::{Expression, Numbers, Operation as Plain};
 use crate::index_map::{IndexMap, Run};
+use crate::operation::Attributes;
 use crate::parameters::Parameters;
 use crate::program::{Argument, Guarantee, Program, Range, Reading, Secrecy, Strength};
-use crate::step::{Operation, Step};
+use crate::step::Step;
 use crate::transform::{Giant, Transform};
 use std::fmt::{self, Display, Formatter};
 
@@ -157,27 +158,7 @@ impl Display for Step {
         operands[..count]
             .iter()
             .try_for_each(|a| write!(f, " %{a}"))?;
-        if let Some(plaintext) = self.operation.plaintext() {
-            write!(
-                f,
-                " p{} at 2^{:.4}",
-                plaintext.number,
-                plaintext.scale.log2()
-            )?;
-        }
-        match self.operation {
-            Operation::Rotate(_, by) => write!(f, " by {by}")?,
-            Operation::LinearTransform(_, number) => write!(f, " t{number}")?,
-            Operation::Within(_, promise) => {
-                let reach = if promise.everywhere {
-                    " everywhere"
-                } else {
-                    ""
-                };
-                write!(f, " {:e}{reach}", promise.bound)?;
-            }
-            _ => {}
-        }
+        write!(f, "{}", self.operation.attributes())?;
         write!(
             f,
             " ; level {} scale 2^{:.4} size {}",
@@ -185,6 +166,36 @@ impl Display for Step {
             self.scale.log2(),
             self.size
         )
+    }
+}
+
+impl Display for Attributes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            plaintext,
+            rotation,
+            promise,
+            transform,
+        } = self;
+        if let Some(plaintext) = plaintext {
+            let (number, scale) = (plaintext.number, plaintext.scale.log2());
+            write!(f, " p{number} at 2^{scale:.4}")?;
+        }
+        if let Some(by) = rotation {
+            write!(f, " by {by}")?;
+        }
+        if let Some(promise) = promise {
+            let reach = if promise.everywhere {
+                " everywhere"
+            } else {
+                ""
+            };
+            write!(f, " {:e}{reach}", promise.bound)?;
+        }
+        match transform {
+            Some(number) => write!(f, " t{number}"),
+            None => Ok(()),
+        }
     }
 }
 

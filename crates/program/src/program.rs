@@ -5,8 +5,9 @@ use crate::Error;
 use crate::expression::Expression;
 use crate::handed::{Handed, Producer, Received};
 use crate::index_map::IndexMap;
+use crate::operation::Key;
 use crate::parameters::Parameters;
-use crate::step::{Operation, SourceLine, Step};
+use crate::step::{SourceLine, Step};
 use crate::transform::Transform;
 
 /// Declared limits of an argument's values: reals in CKKS, integers in BFV.
@@ -266,54 +267,48 @@ impl Program {
 
     /// The linear transform of a step, if it is one.
     pub fn transform(&self, step: &Step) -> Option<&Transform> {
-        match step.operation {
-            Operation::LinearTransform(_, number) => Some(&self.transforms[number as usize]),
-            _ => None,
-        }
+        let number = step.operation.transform()?;
+        Some(&self.transforms[number as usize])
     }
 
     /// Key switches of all steps: relinearisations, rotations and row swaps; a transform has one for each distinct baby
     /// rotation and each giant rotation.
     pub fn key_switches(&self) -> usize {
-        let switches = |step: &Step| match step.operation {
-            Operation::Relinearize(_)
-            | Operation::RelinearizeRescale(_)
-            | Operation::Rotate(..)
-            | Operation::SwapRows(_) => 1,
-            _ => self.transform(step).map_or(0, Transform::key_switches),
+        let switches = |step: &Step| match step.operation.facts().key {
+            Key::None | Key::Public => 0,
+            Key::Relinearization | Key::Rotation | Key::RowSwap => 1,
+            Key::Transform => self.transform(step).map_or(0, Transform::key_switches),
         };
         self.steps.iter().map(switches).sum()
     }
 
-    /// The keys that the steps need.
+    /// The keys that the steps need. A key serves the operand, which may have a prime more than the result.
     pub fn required_keys(&self) -> RequiredKeys {
         let mut keys = RequiredKeys::default();
         for step in &self.steps {
-            let level = |old: Option<u32>| old.max(Some(step.level));
-            match step.operation {
-                Operation::Relinearize(_) => keys.relinearization = level(keys.relinearization),
-                Operation::Rotate(_, by) => {
+            let ([first, _], _) = step.operation.operands();
+            let operand = self.steps.get(first as usize);
+            let level = |old: Option<u32>| old.max(operand.map(|a| a.level));
+            match step.operation.facts().key {
+                Key::None => {}
+                Key::Public => keys.public = true,
+                Key::Relinearization => keys.relinearization = level(keys.relinearization),
+                Key::Rotation => {
                     keys.galois = level(keys.galois);
-                    keys.rotations.push(by);
+                    keys.rotations.extend(step.operation.attributes().rotation);
                 }
-                Operation::SwapRows(_) => {
+                Key::RowSwap => {
                     keys.galois = level(keys.galois);
                     keys.swap_rows = true;
                 }
-                Operation::EncryptZero => keys.public = true,
-                Operation::RelinearizeRescale(a) => {
-                    // The key serves the operand, which has a prime more.
-                    let operand = self.steps[a as usize].level;
-                    keys.relinearization = keys.relinearization.max(Some(operand));
-                }
-                Operation::LinearTransform(_, number) => {
-                    let own: Vec<i32> = self.transforms[number as usize].rotations().collect();
+                Key::Transform => {
+                    let own = self.transform(step).map(Transform::rotations);
+                    let own: Vec<i32> = own.into_iter().flatten().collect();
                     if !own.is_empty() {
                         keys.galois = level(keys.galois);
                     }
                     keys.rotations.extend(own);
                 }
-                _ => {}
             }
         }
         keys.rotations.sort_unstable();

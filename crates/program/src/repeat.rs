@@ -2,38 +2,13 @@
 //! A program repeated, as one: an engine can overlap the computation of one run with the transfers of another.
 
 use crate::program::{Program, Secrecy};
-use crate::step::{Operation, Step};
-
-impl Operation {
-    /// The same with the numbers of its operands replaced.
-    fn with_operands(self, f: impl Fn(u32) -> u32) -> Self {
-        match self {
-            Self::Input | Self::EncryptZero => self,
-            Self::Add(a, b) => Self::Add(f(a), f(b)),
-            Self::Sub(a, b) => Self::Sub(f(a), f(b)),
-            Self::Negate(a) => Self::Negate(f(a)),
-            Self::AddPlain(a, p) => Self::AddPlain(f(a), p),
-            Self::SubPlain(a, p) => Self::SubPlain(f(a), p),
-            Self::MultiplyPlain(a, p) => Self::MultiplyPlain(f(a), p),
-            Self::Multiply(a, b) => Self::Multiply(f(a), f(b)),
-            Self::Square(a) => Self::Square(f(a)),
-            Self::Relinearize(a) => Self::Relinearize(f(a)),
-            Self::Rotate(a, by) => Self::Rotate(f(a), by),
-            Self::Rescale(a) => Self::Rescale(f(a)),
-            Self::ModDrop(a) => Self::ModDrop(f(a)),
-            Self::Within(a, promise) => Self::Within(f(a), promise),
-            Self::SwapRows(a) => Self::SwapRows(f(a)),
-            Self::RelinearizeRescale(a) => Self::RelinearizeRescale(f(a)),
-            Self::LinearTransform(a, number) => Self::LinearTransform(f(a), number),
-        }
-    }
-}
+use crate::step::Step;
 
 impl Program {
     /// Whether [`Program::repeated`] gives what the single runs give:
     /// no step draws zeros, which differ from run to run.
     pub fn can_repeat(&self) -> bool {
-        let draws = |step: &Step| step.operation == Operation::EncryptZero;
+        let draws = |step: &Step| step.operation.encrypts();
         !self.steps.iter().any(draws)
     }
 

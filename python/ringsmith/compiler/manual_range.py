@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ringsmith.ir.circuit import Circuit, Step
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.kinds import Kind
 
 # Larger than every plaintext modulus.
 _CAP = 1 << 80

@@ -16,8 +16,9 @@ from ringsmith.frontend.refusals import Refusing
 from ringsmith.ir.circuit import Step
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node
+from ringsmith.ir.kinds import Kind
 from ringsmith.ir.nodes import constant
-from ringsmith.ir.slot_program import Kind, Plains, rotation
+from ringsmith.ir.slot_program import Plains, rotation
 from ringsmith.location import Location, here
 from ringsmith.scalars import is_number, whole
 

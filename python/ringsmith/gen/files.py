@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ringsmith import shipped
+from ringsmith.errors import FormatError
 from ringsmith.gen import (
     build,
     build_doc,
@@ -18,11 +19,17 @@ from ringsmith.gen import (
     isa_rust,
     isa_sv,
     latency,
+    operations_doc,
+    operations_python,
+    operations_rust,
     pages,
 )
 from ringsmith.gen.isa import load_isa
+from ringsmith.gen.operations import load_operations
 
 REPO = shipped.root()
+#: Words of the lines before and after the generated part of a file that is written by hand otherwise.
+GENERATED_PART = "generated from spec/operations.yaml"
 
 
 def generated(root: Path = REPO) -> dict[Path, str]:
@@ -47,12 +54,36 @@ def generated(root: Path = REPO) -> dict[Path, str]:
     for host, path in (("axi4", Path("rtl/top/rs_top_axi.sv")), ("serial", Path("rtl/top/rs_top_serial.sv"))):
         if (root / path).exists():
             files[path] = build_top.render(core, (root / path).read_text(), host)
+    operations = load_operations(root / "spec" / "operations.yaml")
+    files |= {
+        Path("crates/program/src/operation/table.rs"): operations_rust.render(operations),
+        Path("python/ringsmith/ir/kinds.py"): operations_python.kinds(operations),
+        Path("tests/oracle/operations.py"): operations_python.oracle(operations),
+    }
+    files |= {
+        path: _with_part(root / path, text)
+        for path, text in (
+            (Path("python/ringsmith/_native.pyi"), operations_python.stub(operations)),
+            (Path("docs/format.md"), operations_doc.render(operations)),
+        )
+        if (root / path).exists()
+    }
     spec = root / "spec" / "latency.yaml"
     if spec.exists():
         functions = latency.load(spec)
         files[Path("rtl/core/rs_latency_pkg.sv")] = latency.render_sv(functions)
         files[Path("crates/model/src/latency.rs")] = latency.render_rust(functions)
     return files | (pages.render(root) if (root / "spec" / "claims.toml").exists() else {})
+
+
+def _with_part(path: Path, text: str) -> str:
+    """Return a file with its generated part, which stands between two lines that say so, made anew."""
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    ends = [number for number, line in enumerate(lines) if GENERATED_PART in line]
+    if len(ends) != 2:
+        raise FormatError(f"{path}: {len(ends)} lines with {GENERATED_PART!r}; a generated part stands between two")
+    return "".join([*lines[: ends[0] + 1], text, *lines[ends[1] :]])
 
 
 def stale(root: Path = REPO) -> list[Path]:

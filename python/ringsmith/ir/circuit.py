@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Shape, frozen
 from ringsmith.ir.handed import Source
-from ringsmith.ir.slot_program import InputPacking, Kind, PlainOperand, Transform
+from ringsmith.ir.kinds import FACTS, Kind
+from ringsmith.ir.slot_program import InputPacking, PlainOperand, Transform
 from ringsmith.location import Location
 
-RELINEARIZATIONS = (Kind.RELINEARIZE, Kind.RELINEARIZE_RESCALE)
-_FREE = (Kind.INPUT, Kind.WITHIN)
+RELINEARIZATIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "relinearization")
+ROW_SWAPS = tuple(kind for kind, facts in FACTS.items() if facts.key == "row_swap")
+#: Operations that take key switches.
+SWITCHES = tuple(kind for kind, facts in FACTS.items() if facts.key not in ("none", "public"))
+#: Names of the steps that are no operations: nothing runs.
+FREE = tuple(kind for kind, facts in FACTS.items() if not facts.runs)
+_ENCRYPTIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "public")
+_ROTATIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "rotation")
 
 
 # Not frozen: the search for parameters makes millions of steps, and a frozen one takes four times as long to make.
@@ -57,12 +64,12 @@ class Step:
         """The rotations it takes keys for."""
         if self.transform is not None:
             return self.transform.rotations
-        return [self.steps] if self.kind is Kind.ROTATE else []
+        return [self.steps] if self.kind in _ROTATIONS else []
 
     @property
     def key_switches(self) -> int:
         """Key switches: in a transform one for each distinct baby rotation and each giant rotation."""
-        return len(self.rotations) + (self.kind in (*RELINEARIZATIONS, Kind.SWAP_ROWS))
+        return len(self.rotations) + (self.kind in (*RELINEARIZATIONS, *ROW_SWAPS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +114,7 @@ class Circuit:
     def counts(self) -> dict[str, int]:
         """Count the operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those
         inside linear transforms too."""
-        found = Counter(step.kind for step in self.steps if step.kind not in _FREE)
+        found = Counter(step.kind for step in self.steps if step.kind not in FREE)
         counts = {kind.value: found[kind] for kind in Kind if found[kind]}
         counts["key_switch"] = sum(step.key_switches for step in self.steps)
         return counts
@@ -122,7 +129,7 @@ class Circuit:
 
     def encrypts(self) -> bool:
         """Tell whether the evaluator encrypts zeros and so needs the public key."""
-        return any(step.kind is Kind.ENCRYPT_ZERO for step in self.steps)
+        return any(step.kind in _ENCRYPTIONS for step in self.steps)
 
     def relinearizes(self) -> bool:
         """Tell whether a relinearisation key is needed."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -19,37 +18,12 @@ from numpy.typing import NDArray
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node, Op, frozen
 from ringsmith.ir.handed import Handed
+from ringsmith.ir.kinds import FACTS, Kind
 from ringsmith.ir.numbers import magnitude
 from ringsmith.location import Location
 
-
-class Kind(StrEnum):
-    """Kind of a homomorphic operation; the names are those of the reports."""
-
-    INPUT = "input"
-    ADD = "add"
-    ADD_PLAIN = "add_plain"
-    SUB = "sub"
-    SUB_PLAIN = "sub_plain"
-    NEGATE = "negate"
-    MULTIPLY = "multiply"
-    MULTIPLY_PLAIN = "multiply_plain"
-    SQUARE = "square"
-    ROTATE = "rotate"
-    RELINEARIZE = "relinearize"
-    RESCALE = "rescale"
-    MOD_DROP = "mod_drop"
-    ENCRYPT_ZERO = "encrypt_zero"
-    # A promise about values, nothing that runs.
-    WITHIN = "within"
-    # BFV: the two rows swapped.
-    SWAP_ROWS = "swap_rows"
-    RELINEARIZE_RESCALE = "relinearize_rescale"
-    LINEAR_TRANSFORM = "linear_transform"
-
-
 #: Products of two ciphertexts: three polynomials, and one multiplicative depth more.
-CIPHER_PRODUCTS = (Kind.MULTIPLY, Kind.SQUARE)
+CIPHER_PRODUCTS = tuple(kind for kind, facts in FACTS.items() if facts.parts == 3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from ringsmith import _native
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.ir.kinds import Kind
 
 #: Promised while a circuit's own bound is not known yet.
 _SOME_BITS = 1e-3
@@ -47,16 +48,16 @@ class EncryptedPolynomial:
     def __add__(self, other: EncryptedPolynomial | PlainPolynomial) -> EncryptedPolynomial:
         """Add a ciphertext or a plaintext."""
         if isinstance(other, PlainPolynomial):
-            return self.circuit._step("add_plain", [self], self.size, other)
-        return self.circuit._step("add", [self, other], max(self.size, other.size))
+            return self.circuit._step(Kind.ADD_PLAIN, [self], self.size, other)
+        return self.circuit._step(Kind.ADD, [self, other], max(self.size, other.size))
 
     def __mul__(self, other: EncryptedPolynomial | PlainPolynomial) -> EncryptedPolynomial:
         """Multiply modulo (X^n + 1, t) with a plaintext, or with a ciphertext: both of two polynomials."""
         if isinstance(other, PlainPolynomial):
-            return self.circuit._step("multiply_plain", [self], self.size, other)
+            return self.circuit._step(Kind.MULTIPLY_PLAIN, [self], self.size, other)
         if other is self:
-            return self.circuit._step("square", [self], 3)
-        return self.circuit._step("multiply", [self, other], 3)
+            return self.circuit._step(Kind.SQUARE, [self], 3)
+        return self.circuit._step(Kind.MULTIPLY, [self, other], 3)
 
 
 class PolynomialCircuit:
@@ -81,7 +82,7 @@ class PolynomialCircuit:
         packing = np.arange(inputs * n, dtype=np.int64)
         self._builder.argument("x", [inputs, n], -half, half, packing)
         #: The ciphertexts that are sent.
-        self.inputs = tuple(self._step("input", [], 2) for _ in range(inputs))
+        self.inputs = tuple(self._step(Kind.INPUT, [], 2) for _ in range(inputs))
 
     def plain(self, coefficients: ArrayLike) -> PlainPolynomial:
         """Return a plaintext from up to n integer coefficients of at most t/2 in magnitude."""
@@ -103,7 +104,7 @@ class PolynomialCircuit:
 
     def relinearize(self, product: EncryptedPolynomial) -> EncryptedPolynomial:
         """Return a product as two polynomials."""
-        return self._step("relinearize", [product], 2)
+        return self._step(Kind.RELINEARIZE, [product], 2)
 
     def program(self, *outputs: EncryptedPolynomial) -> _native.Program:
         """Return the program, checked, with the noise budget that its own bound gives."""
@@ -119,16 +120,16 @@ class PolynomialCircuit:
         return finished(float(finished(_SOME_BITS).bound("none")["bits"]))
 
     def _step(
-        self, kind: str, operands: Sequence[EncryptedPolynomial], size: int, plain: PlainPolynomial | None = None
+        self, kind: Kind, operands: Sequence[EncryptedPolynomial], size: int, plain: PlainPolynomial | None = None
     ) -> EncryptedPolynomial:
         strangers = any(operand.circuit is not self for operand in operands)
         if strangers or (plain is not None and plain.circuit is not self):
             raise InputError(f"{kind}: an operand is of another circuit")
-        number = self._builder.step(
+        step = _native.Step(
             kind, [operand.number for operand in operands], self._level, 1.0, size,
             plaintext=-1 if plain is None else plain.number,
         )  # fmt: skip
-        return EncryptedPolynomial(self, number, size)
+        return EncryptedPolynomial(self, self._builder.step(step), size)
 
 
 class PolynomialServer:

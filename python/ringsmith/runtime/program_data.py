@@ -22,7 +22,7 @@ from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
 from ringsmith.frontend.trace import packed_rows
-from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.circuit import FREE, Circuit
 from ringsmith.ir.index_map import taken
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import residues
@@ -131,7 +131,7 @@ class ProgramData:
     def counts(self) -> dict[str, int]:
         """Operations by name; `key_switch` is the sum of relinearisations, rotations and row swaps, those inside
         transforms too."""
-        counts = {name: count for name, count in self.native.counts().items() if name not in ("input", "within")}
+        counts = {name: count for name, count in self.native.counts().items() if name not in FREE}
         counts["key_switch"] = self.native.key_switches
         return counts
 

@@ -13,7 +13,7 @@ import ringsmith as rs
 from ringsmith import _native
 from ringsmith.compiler.params import noise
 from ringsmith.errors import InputError
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.kinds import Kind
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 

@@ -6,7 +6,6 @@ use crate::scheme::{bfv, ckks};
 use crate::{Error, KeySet};
 use isa::{BuildInfo, Op, Reduction};
 use offload::{Offer, Prediction};
-use program::step::Operation;
 use program::{Parameters, Program};
 use rlwe::{Seed, Threads};
 
@@ -107,7 +106,7 @@ impl Build<'_> {
         let inputs = program
             .steps
             .iter()
-            .take_while(|step| step.operation == Operation::Input);
+            .take_while(|step| step.operation.is_input());
         let scales: Vec<f64> = inputs.map(|step| step.scale).collect();
         let lowered = lower(program, scheme, &scales, shape)?;
         let parts = lowered.parts(self.info.cores as usize);

@@ -8,7 +8,6 @@ use crate::scheme::plan::{Plan, Task};
 use crate::scheme::value::Value;
 use crate::{Error, Observer, Seconds};
 use program::Program;
-use program::step::Operation;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::resume_unwind;
@@ -222,26 +221,23 @@ impl<'a, S: Scheme> Walk<'a, S> {
             seconds.add("encode", start);
         }
         let start = Instant::now();
-        let made = match (step.operation, operands.as_slice()) {
-            (Operation::Within(..), [a]) => vec![(number, a.clone())],
-            (Operation::Rotate(..), [a]) if steps.len() > 1 => {
-                self.turn(spread, a, steps).map_err(failed)?
-            }
-            (Operation::LinearTransform(_, transform), [a]) => {
-                let transform = &self.program.transforms[transform as usize];
-                let value = self.scheme.transform(spread, a, transform, &of_terms);
-                vec![(number, Value::Own(Arc::new(value.map_err(failed)?)))]
-            }
-            (Operation::EncryptZero, _) => {
-                let zero = self.scheme.zero(self.plan.zero_index(number), step);
-                vec![(number, Value::Own(Arc::new(zero.map_err(failed)?)))]
-            }
-            _ => {
+        let own = |value| vec![(number, Value::Own(Arc::new(value)))];
+        let made = match operands.as_slice() {
+            [a] if !step.operation.facts().runs => vec![(number, a.clone())],
+            [a] if steps.len() > 1 => self.turn(spread, a, steps).map_err(failed)?,
+            operands => {
                 let operands: Vec<&S::Ciphertext> = operands.iter().map(|a| &**a).collect();
-                let value = self
-                    .scheme
-                    .apply(spread, step, &operands, plaintext.as_deref());
-                vec![(number, Value::Own(Arc::new(value.map_err(failed)?)))]
+                let value = match (self.program.transform(step), operands.as_slice()) {
+                    (Some(transform), [a]) => {
+                        self.scheme.transform(spread, a, transform, &of_terms)
+                    }
+                    (_, []) => self.scheme.zero(self.plan.zero_index(number), step),
+                    (_, operands) => {
+                        self.scheme
+                            .apply(spread, step, operands, plaintext.as_deref())
+                    }
+                };
+                own(value.map_err(failed)?)
             }
         };
         seconds.add(step.operation.name(), start);
@@ -264,9 +260,9 @@ impl<'a, S: Scheme> Walk<'a, S> {
         a: &S::Ciphertext,
         steps: &[u32],
     ) -> Result<Numbered<'a, S::Ciphertext>, Error> {
-        let by = |&number: &u32| match self.program.steps[number as usize].operation {
-            Operation::Rotate(_, by) => i64::from(by),
-            _ => 0,
+        let by = |&number: &u32| {
+            let operation = self.program.steps[number as usize].operation;
+            operation.attributes().rotation.map_or(0, i64::from)
         };
         let by: Vec<i64> = steps.iter().map(by).collect();
         let turned = self.scheme.rotate_many(spread, a, &by)?;

@@ -11,7 +11,6 @@ use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::Plan;
 use crate::scheme::value::Value;
 use ::polynomial::{Host, Words as Shared};
-use program::step::Operation;
 use program::{Encryption, Program};
 use rlwe::{KeyId, ZeroSample};
 use rns::{Automorphism, Coeff, RnsPoly};
@@ -87,7 +86,7 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
     fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {
         let step = &self.program.steps[number as usize];
         let failed = |error: Error| error.at(self.program, number);
-        let made = if step.operation == Operation::EncryptZero {
+        let made = if step.operation.encrypts() {
             self.scheme.zero(self.plan.zero_index(number), step)
         } else {
             self.apply(number, operands)

@@ -21,7 +21,12 @@ impl<S: Lower> Lowering<'_, S> {
             Operation::EncryptZero => "zero-encrypt",
             Operation::Rescale(_) | Operation::ModDrop(_) => "rescale",
             Operation::Input => "input",
-            _ => "sum",
+            Operation::Add(..)
+            | Operation::Sub(..)
+            | Operation::Negate(_)
+            | Operation::AddPlain(..)
+            | Operation::SubPlain(..)
+            | Operation::Within(..) => "sum",
         };
         self.graph.task(name, number)
     }
@@ -85,7 +90,9 @@ impl<S: Lower> Lowering<'_, S> {
             Operation::ModDrop(a) => self.mod_drop(of(a), limbs)?,
             Operation::Within(a, _) => of(a).clone(),
             Operation::EncryptZero if self.zeros => self.zero(number, step)?,
-            _ => self.outside(number, step, values)?,
+            Operation::LinearTransform(..) | Operation::EncryptZero => {
+                self.outside(number, step, values)?
+            }
         })
     }
 

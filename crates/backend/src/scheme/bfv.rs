@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV.
 
-use super::interface::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use super::interface::{
+    Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers, unknown,
+};
 use crate::keys::key;
 use crate::{Error, KeySet};
 use bfv::linear_transform::ExtendedPlaintext;
@@ -155,16 +157,19 @@ impl<W: Word> Scheme for Bfv<'_, W> {
         plaintext: Option<&Plaintext>,
     ) -> Result<Ciphertext<W>, Error> {
         let e = self.evaluators.on(spread);
-        applied!("BFV", e, self.keys, step, operands, plaintext, {
-            (Operation::Rotate(_, by), [a], _) => {
+        applied!("BFV", e, self.keys, step, operands, plaintext, |a| {
+            Operation::Rotate(_, by) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                e.rotate_rows(a, i64::from(by), keys)
+                e.rotate_rows(a()?, i64::from(by), keys)
             },
-            (Operation::SwapRows(_), [a], _) => {
+            Operation::SwapRows(_) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                e.swap_rows(a, keys)
+                e.swap_rows(a()?, keys)
             },
-            (Operation::ModDrop(_), [a], _) => e.mod_switch_to(a, step.level as usize + 1),
+            Operation::ModDrop(_) => e.mod_switch_to(a()?, step.level as usize + 1),
+            Operation::Rescale(_) | Operation::RelinearizeRescale(_) => {
+                return Err(unknown("BFV", step));
+            },
         })
     }
 }

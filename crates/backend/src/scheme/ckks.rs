@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! CKKS.
 
-use super::interface::{Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers};
+use super::interface::{
+    Evaluators, Facts, Scheme, Spread, applied, lent_transform, other_numbers, unknown,
+};
 use crate::keys::key;
 use crate::{Error, KeySet};
 use ckks::linear_transform::ExtendedPlaintext;
@@ -123,17 +125,18 @@ impl Scheme for Ckks<'_> {
         plaintext: Option<&Plaintext>,
     ) -> Result<Ciphertext, Error> {
         let e = self.evaluators.on(spread);
-        applied!("CKKS", e, self.keys, step, operands, plaintext, {
-            (Operation::Rotate(_, by), [a], _) => {
+        applied!("CKKS", e, self.keys, step, operands, plaintext, |a| {
+            Operation::Rotate(_, by) => {
                 let keys = key(self.keys.galois.as_deref(), "rotation")?;
-                e.rotate(a, i64::from(by), keys)
+                e.rotate(a()?, i64::from(by), keys)
             },
-            (Operation::Rescale(_), [a], _) => e.rescale(a),
-            (Operation::RelinearizeRescale(_), [a], _) => {
+            Operation::Rescale(_) => e.rescale(a()?),
+            Operation::RelinearizeRescale(_) => {
                 let relin = key(self.keys.relinearization.as_deref(), "relinearization")?;
-                e.relinearize_rescale(a, relin)
+                e.relinearize_rescale(a()?, relin)
             },
-            (Operation::ModDrop(_), [a], _) => e.drop_to(a, step.level as usize),
+            Operation::ModDrop(_) => e.drop_to(a()?, step.level as usize),
+            Operation::SwapRows(_) => return Err(unknown("CKKS", step)),
         })
     }
 }

@@ -111,28 +111,36 @@ pub fn unknown(scheme: &str, step: &Step) -> Error {
     Error::Input(format!("{scheme} has no {name} of such operands"))
 }
 
-/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations. `Operation` and [`crate::keys::key`]
-/// are in scope.
+/// [`Scheme::apply`] of what both schemes have, and of a scheme's own operations, whose operand is `$a()?`.
+/// `Operation` and [`crate::keys::key`] are in scope.
 macro_rules! applied {
     (
         $scheme:literal, $evaluator:expr, $keys:expr, $step:expr, $operands:expr, $plaintext:expr,
-        { $($own:pat => $done:expr),* $(,)? }
+        |$a:ident| { $($own:pat => $done:expr),* $(,)? }
     ) => {{
         let e = $evaluator;
-        let done = match ($step.operation, $operands, $plaintext) {
-            (Operation::Add(..), [a, b], _) => e.add(a, b),
-            (Operation::Sub(..), [a, b], _) => e.sub(a, b),
-            (Operation::Negate(_), [a], _) => e.negate(a),
-            (Operation::AddPlain(..), [a], Some(m)) => e.add_plain(a, m),
-            (Operation::SubPlain(..), [a], Some(m)) => e.sub_plain(a, m),
-            (Operation::MultiplyPlain(..), [a], Some(m)) => e.multiply_plain(a, m),
-            (Operation::Multiply(..), [a, b], _) => e.multiply(a, b),
-            (Operation::Square(_), [a], _) => e.square(a),
-            (Operation::Relinearize(_), [a], _) => {
-                e.relinearize(a, key($keys.relinearization.as_deref(), "relinearization")?)
+        let unknown = || $crate::scheme::interface::unknown($scheme, $step);
+        let $a = || $operands.first().copied().ok_or_else(unknown);
+        let b = || $operands.get(1).copied().ok_or_else(unknown);
+        let m = || $plaintext.ok_or_else(unknown);
+        let done = match $step.operation {
+            Operation::Add(..) => e.add($a()?, b()?),
+            Operation::Sub(..) => e.sub($a()?, b()?),
+            Operation::Negate(_) => e.negate($a()?),
+            Operation::AddPlain(..) => e.add_plain($a()?, m()?),
+            Operation::SubPlain(..) => e.sub_plain($a()?, m()?),
+            Operation::MultiplyPlain(..) => e.multiply_plain($a()?, m()?),
+            Operation::Multiply(..) => e.multiply($a()?, b()?),
+            Operation::Square(_) => e.square($a()?),
+            Operation::Relinearize(_) => {
+                e.relinearize($a()?, key($keys.relinearization.as_deref(), "relinearization")?)
             }
+            // The walk does these itself: they need no ciphertext, no evaluator, or several plaintexts.
+            Operation::Input
+            | Operation::EncryptZero
+            | Operation::Within(..)
+            | Operation::LinearTransform(..) => return Err(unknown()),
             $($own => $done,)*
-            _ => return Err($crate::scheme::interface::unknown($scheme, $step)),
         };
         Ok(done?)
     }};

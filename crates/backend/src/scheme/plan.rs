@@ -2,7 +2,6 @@
 //! Tasks of a program: the steps that are computed together, and the dependences between tasks.
 
 use program::Program;
-use program::step::Operation;
 use std::collections::BTreeMap;
 
 /// Steps computed as one: a single one, or all rotations of one ciphertext, which share its decomposition (hoisting).
@@ -35,14 +34,17 @@ impl Plan {
         let mut zeros = Vec::new();
         for (number, step) in (0..).zip(&program.steps) {
             let next = tasks.len() as u32;
-            let own = match step.operation {
-                Operation::Input => None,
-                Operation::Rotate(of, _) => Some(*rotations.entry(of).or_insert(next)),
-                _ => Some(next),
+            let own = if step.operation.is_input() {
+                None
+            } else if step.operation.attributes().rotation.is_some() {
+                let ([of, _], _) = step.operation.operands();
+                Some(*rotations.entry(of).or_insert(next))
+            } else {
+                Some(next)
             };
             task_of.push(own);
             let Some(own) = own else { continue };
-            if step.operation == Operation::EncryptZero {
+            if step.operation.encrypts() {
                 zeros.push(number);
             }
             if own < next {
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
     use crate::tests::{bfv_parameters, random::Maker};
     use program::Encryption;
-    use program::step::Step;
+    use program::step::{Operation, Step};
 
     /// Three inputs, then these operations.
     fn plan(operations: &[Operation]) -> Plan {

@@ -3,6 +3,7 @@
 
 use crate::dice::Dice;
 use program::expression::{Expression, Operation as Plain};
+use program::operation::{Attributes, Kind};
 use program::step::{Operation, Promise, Step};
 use program::{Argument, Encryption, IndexMap, PlaintextSource, Program, Range, Secrecy, Strength};
 
@@ -133,27 +134,17 @@ fn edit_step(program: &mut Program, dice: &mut Dice) {
     }
 }
 
-/// The same operation of other steps.
+/// The same operation of other steps, or the next that the same attributes make one of.
 fn with_operands(step: &Step, (a, b): (u32, u32)) -> Operation {
-    match step.operation {
-        Operation::Input | Operation::EncryptZero => Operation::Multiply(a, b),
-        Operation::Add(..) => Operation::Add(a, b),
-        Operation::Sub(..) => Operation::Sub(a, b),
-        Operation::Multiply(..) => Operation::Square(a),
-        Operation::Square(_) => Operation::Relinearize(a),
-        Operation::Negate(_) => Operation::Negate(a),
-        Operation::AddPlain(_, p) => Operation::AddPlain(a, p),
-        Operation::SubPlain(_, p) => Operation::SubPlain(a, p),
-        Operation::MultiplyPlain(_, p) => Operation::MultiplyPlain(a, p),
-        Operation::Relinearize(_) => Operation::RelinearizeRescale(a),
-        Operation::RelinearizeRescale(_) => Operation::Rescale(a),
-        Operation::Rotate(_, by) => Operation::Rotate(a, by),
-        Operation::Rescale(_) => Operation::ModDrop(a),
-        Operation::ModDrop(_) => Operation::SwapRows(a),
-        Operation::Within(_, promise) => Operation::Within(a, promise),
-        Operation::SwapRows(_) => Operation::EncryptZero,
-        Operation::LinearTransform(_, number) => Operation::LinearTransform(a, number),
-    }
+    let (kind, attributes) = (step.operation.kind(), step.operation.attributes());
+    let next = Kind::ALL[(kind as usize + 1) % Kind::ALL.len()];
+    let kind = if attributes == Attributes::NONE {
+        next
+    } else {
+        kind
+    };
+    let made = kind.with(&[a, b][..kind.facts().operands], &attributes);
+    made.unwrap_or_else(|_| step.operation.with_operands(|_| a))
 }
 
 fn edit_expression(program: &mut Program, dice: &mut Dice) {

@@ -4,7 +4,6 @@
 use super::layout;
 use crate::Error;
 use crate::program::Program;
-use crate::step::Operation;
 use crate::transform::Transform;
 
 /// Elementary operations that estimating the noise of a term counts for,
@@ -17,11 +16,12 @@ impl Program {
         let term = TERM_WORK.max(self.parameters.slots() as u64);
         let work = |transform: &Transform| transform.terms().count() as u64 * term;
         let work: Vec<u64> = self.transforms.iter().map(work).collect();
-        let uses = self.steps.iter().map(|step| match step.operation {
-            Operation::LinearTransform(_, number) => work.get(number as usize).copied(),
-            _ => None,
-        });
-        uses.flatten().fold(0, u64::saturating_add)
+        let numbers = self
+            .steps
+            .iter()
+            .filter_map(|step| step.operation.transform());
+        let uses = numbers.filter_map(|number| work.get(number as usize).copied());
+        uses.fold(0, u64::saturating_add)
     }
 
     pub(super) fn check_transform(&self, number: usize) -> Result<(), Error> {

@@ -3,7 +3,8 @@
 
 use super::fields::choice;
 use crate::Error;
-use crate::step::{Operation, Place, Plaintext, Promise, Step};
+use crate::operation::{Attribute, Attributes, Kind, Operation, Plaintext, Promise};
+use crate::step::{Place, Step};
 use rlwe::wire::{Reader, Writer};
 
 pub fn write(out: &mut Writer, step: &Step) {
@@ -15,73 +16,42 @@ pub fn write(out: &mut Writer, step: &Step) {
 
 /// A step without its source place.
 pub fn write_placeless(out: &mut Writer, step: &Step) {
-    out.u8(code(&step.operation));
+    out.u8(step.operation.kind() as u8);
     let (operands, count) = step.operation.operands();
     operands[..count].iter().for_each(|&a| out.u32(a));
-    if let Some(plaintext) = step.operation.plaintext() {
-        out.u32(plaintext.number);
-        out.f64(plaintext.scale);
-    }
-    match step.operation {
-        Operation::Rotate(_, by) => out.u32(by as u32),
-        Operation::Within(_, promise) => {
-            out.f64(promise.bound);
-            out.u8(u8::from(promise.everywhere));
-        }
-        Operation::LinearTransform(_, number) => out.u32(number),
-        _ => {}
-    }
+    write_attributes(out, &step.operation.attributes());
     out.u32(step.level);
     out.f64(step.scale);
     out.u8(step.size);
 }
 
-fn code(operation: &Operation) -> u8 {
-    match operation {
-        Operation::Input => 0,
-        Operation::EncryptZero => 1,
-        Operation::Add(..) => 2,
-        Operation::Sub(..) => 3,
-        Operation::Negate(_) => 4,
-        Operation::AddPlain(..) => 5,
-        Operation::SubPlain(..) => 6,
-        Operation::MultiplyPlain(..) => 7,
-        Operation::Multiply(..) => 8,
-        Operation::Square(_) => 9,
-        Operation::Relinearize(_) => 10,
-        Operation::Rotate(..) => 11,
-        Operation::Rescale(_) => 12,
-        Operation::ModDrop(_) => 13,
-        Operation::Within(..) => 14,
-        Operation::SwapRows(_) => 15,
-        Operation::RelinearizeRescale(_) => 16,
-        Operation::LinearTransform(..) => 17,
+/// The attributes that there are, in the order of `spec/operations.yaml`.
+fn write_attributes(out: &mut Writer, attributes: &Attributes) {
+    let Attributes {
+        plaintext,
+        rotation,
+        promise,
+        transform,
+    } = attributes;
+    if let Some(plaintext) = plaintext {
+        out.u32(plaintext.number);
+        out.f64(plaintext.scale);
+    }
+    if let Some(by) = rotation {
+        out.u32(*by as u32);
+    }
+    if let Some(promise) = promise {
+        out.f64(promise.bound);
+        out.u8(u8::from(promise.everywhere));
+    }
+    if let Some(number) = transform {
+        out.u32(*number);
     }
 }
 
 pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
-    let operation = match choice(input, "a step's code", 17)? {
-        0 => Operation::Input,
-        1 => Operation::EncryptZero,
-        2 => Operation::Add(operand(input)?, operand(input)?),
-        3 => Operation::Sub(operand(input)?, operand(input)?),
-        4 => Operation::Negate(operand(input)?),
-        5 => Operation::AddPlain(operand(input)?, plaintext(input)?),
-        6 => Operation::SubPlain(operand(input)?, plaintext(input)?),
-        7 => Operation::MultiplyPlain(operand(input)?, plaintext(input)?),
-        8 => Operation::Multiply(operand(input)?, operand(input)?),
-        9 => Operation::Square(operand(input)?),
-        10 => Operation::Relinearize(operand(input)?),
-        11 => Operation::Rotate(operand(input)?, input.u32("a rotation")? as i32),
-        12 => Operation::Rescale(operand(input)?),
-        13 => Operation::ModDrop(operand(input)?),
-        14 => Operation::Within(operand(input)?, promise(input)?),
-        15 => Operation::SwapRows(operand(input)?),
-        16 => Operation::RelinearizeRescale(operand(input)?),
-        _ => Operation::LinearTransform(operand(input)?, input.u32("a transform")?),
-    };
     Ok(Step {
-        operation,
+        operation: operation(input)?,
         level: input.u32("a level")?,
         scale: input.f64("a scale")?,
         size: input.u8("a size")?,
@@ -93,8 +63,25 @@ pub fn read(input: &mut Reader<'_>) -> Result<Step, Error> {
     })
 }
 
-fn operand(input: &mut Reader<'_>) -> Result<u32, Error> {
-    Ok(input.u32("an operand")?)
+fn operation(input: &mut Reader<'_>) -> Result<Operation, Error> {
+    let last = Kind::ALL.len() as u8 - 1;
+    let kind = Kind::ALL[usize::from(choice(input, "a step's code", last)?)];
+    let facts = kind.facts();
+    let mut operands = [0; 2];
+    for operand in &mut operands[..facts.operands] {
+        *operand = input.u32("an operand")?;
+    }
+    let mut attributes = Attributes::NONE;
+    for attribute in facts.attributes {
+        match attribute {
+            Attribute::Plaintext => attributes.plaintext = Some(plaintext(input)?),
+            Attribute::Rotation => attributes.rotation = Some(input.u32("a rotation")? as i32),
+            Attribute::Promise => attributes.promise = Some(promise(input)?),
+            Attribute::Transform => attributes.transform = Some(input.u32("a transform")?),
+        }
+    }
+    let made = kind.with(&operands[..facts.operands], &attributes);
+    Ok(made.expect("operands and attributes were read as the kind has them"))
 }
 
 fn plaintext(input: &mut Reader<'_>) -> Result<Plaintext, Error> {

@@ -113,7 +113,7 @@ impl Walk<'_> {
                 return Ok(noise);
             }
             let fresh = match circuit.encryption {
-                Encryption::Secret if step.operation == Operation::Input => e.fresh_symmetric(),
+                Encryption::Secret if step.operation.is_input() => e.fresh_symmetric(),
                 Encryption::Secret | Encryption::Public => e.fresh_public(),
                 Encryption::Extended => e.fresh_extended()?,
             };
@@ -142,7 +142,12 @@ impl Walk<'_> {
                     .into_iter()
                     .try_fold(a, |noise, limbs| e.mod_switch(noise, limbs, size))?
             }
-            _ => a,
+            Operation::Negate(_) | Operation::Within(..) => a,
+            // Fresh ones have no operands; CKKS alone has the others, as was checked.
+            Operation::Input
+            | Operation::EncryptZero
+            | Operation::Rescale(_)
+            | Operation::RelinearizeRescale(_) => a,
         })
     }
 

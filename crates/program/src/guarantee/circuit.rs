@@ -7,8 +7,9 @@ use super::bound::{Assume, Effects};
 use super::ranges::Ranges;
 use crate::Error;
 use crate::handed::Received;
+use crate::operation::Scale;
 use crate::program::Encryption;
-use crate::step::{Operation, Plaintext, Step};
+use crate::step::{Plaintext, Step};
 use crate::transform::Transform;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -153,10 +154,8 @@ impl Circuit<'_> {
     }
 
     fn plaintexts_of(&self, step: &Step) -> impl Iterator<Item = Plaintext> {
-        let transform = match step.operation {
-            Operation::LinearTransform(_, number) => Some(&self.transforms[number as usize]),
-            _ => None,
-        };
+        let number = step.operation.transform();
+        let transform = number.map(|number| &self.transforms[number as usize]);
         let own = step.operation.plaintext().into_iter();
         own.chain(transform.into_iter().flat_map(Transform::plaintexts))
     }
@@ -166,10 +165,7 @@ impl Circuit<'_> {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         for step in self.steps.iter() {
-            let added = matches!(
-                step.operation,
-                Operation::AddPlain(..) | Operation::SubPlain(..)
-            );
+            let added = step.operation.facts().scale == Scale::Same;
             // BFV adds any plaintext with the same rounding.
             if self.exact && added {
                 continue;
@@ -201,7 +197,12 @@ impl Circuit<'_> {
         if let Some(late) = operands[..count].iter().find(|&&a| a as usize >= number) {
             return Err(format!("operand {late} is not defined before it"));
         }
-        if let Operation::LinearTransform(_, number) = step.operation
+        let facts = step.operation.facts();
+        if !(if self.exact { facts.bfv } else { facts.ckks }) {
+            let scheme = if self.exact { "BFV" } else { "CKKS" };
+            return Err(format!("{scheme} has no {}", facts.name));
+        }
+        if let Some(number) = step.operation.transform()
             && number as usize >= self.transforms.len()
         {
             return Err(format!("there is no transform {number}"));

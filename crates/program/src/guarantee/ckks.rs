@@ -100,16 +100,16 @@ impl Walk<'_> {
         let mut values = Vec::with_capacity(circuit.steps.len());
         let mut inputs = circuit.inputs.iter().copied();
         for (number, step) in circuit.steps.iter().enumerate() {
-            let value = match step.operation {
-                Operation::Input => {
-                    let bound = inputs.next().unwrap_or(f64::INFINITY);
-                    match self.received(number, step) {
-                        Some(value) => Ok(value),
-                        None => self.encrypted(bound, step),
-                    }
+            let value = if step.operation.is_input() {
+                let bound = inputs.next().unwrap_or(f64::INFINITY);
+                match self.received(number, step) {
+                    Some(value) => Ok(value),
+                    None => self.encrypted(bound, step),
                 }
-                Operation::EncryptZero => self.encrypted(0.0, step),
-                _ => self.applied(step, &values),
+            } else if step.operation.encrypts() {
+                self.encrypted(0.0, step)
+            } else {
+                self.applied(step, &values)
             };
             values.push(value.map_err(|e| failed(number, &e))?);
         }
@@ -144,7 +144,7 @@ impl Walk<'_> {
             e.encode(bound, level, step.scale)
         };
         Ok(match self.plaintexts.circuit.encryption {
-            Encryption::Secret if step.operation == Operation::Input => e.encrypt_secret(&encoded),
+            Encryption::Secret if step.operation.is_input() => e.encrypt_secret(&encoded),
             Encryption::Secret | Encryption::Public => e.encrypt_public(&encoded),
             Encryption::Extended => e.encrypt_extended(&encoded)?,
         })
@@ -175,7 +175,9 @@ impl Walk<'_> {
                 message: a.message.min(promise.bound),
                 ..*a
             },
-            _ => *a,
+            Operation::Within(..) | Operation::Negate(_) => *a,
+            // Fresh ones have no operands; BFV alone has rows to swap, as was checked.
+            Operation::Input | Operation::EncryptZero | Operation::SwapRows(_) => *a,
         })
     }
 

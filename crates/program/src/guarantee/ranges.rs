@@ -83,9 +83,10 @@ impl Program {
         let mut values: Vec<Vec<f64>> = Vec::with_capacity(self.steps.len());
         let mut found = Vec::with_capacity(self.steps.len());
         for (number, step) in self.steps.iter().enumerate() {
-            let value = match step.operation {
-                Operation::Input => inputs.next().unwrap_or_default(),
-                _ => self.applied(step, &values, factors, promises),
+            let value = if step.operation.is_input() {
+                inputs.next().unwrap_or_default()
+            } else {
+                self.applied(step, &values, factors, promises)
             };
             // NaN comes from values beyond the range of doubles.
             let most = |most: f64, v: &f64| {

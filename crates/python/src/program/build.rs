@@ -4,14 +4,14 @@
 use super::Program;
 use super::arrays::{index_map, numbers};
 use super::circuit::{Noise, received, strength};
-use super::step::{Giants, StepArguments, encryption, needed, operands, transform};
+use super::step::{Giants, Step, encryption, needed, operands, transform};
 use crate::context::Context;
 use crate::errors::Kind;
 use crate::numbers::number;
 use crate::word_width::WordWidth;
 use crate::work::Work;
 use ::program::expression::{Expression, Operation as Plain};
-use ::program::step::{Place, Promise, SourceLine, Step};
+use ::program::step::SourceLine;
 use ::program::{
     Argument, Guarantee, Handed, IndexMap, Limits, Parameters, PlaintextSource, Producer, Range,
     Reading, Secrecy,
@@ -223,56 +223,10 @@ impl ProgramBuilder {
         number_of(&self.program.lines)
     }
 
-    /// Adds an operation; level, scale and size are its result's. `bound` and `everywhere` are of "within", `transform`
-    /// of "linear_transform".
-    #[pyo3(signature = (
-        kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
-        everywhere=false, transform=-1, line=0, column=0, end_column=0
-    ))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "keyword arguments of a Python method"
-    )]
-    fn step(
-        &mut self,
-        kind: &str,
-        #[pyo3(from_py_with = number)] operands: Vec<u32>,
-        #[pyo3(from_py_with = number)] level: u32,
-        #[pyo3(from_py_with = number)] scale: f64,
-        #[pyo3(from_py_with = number)] size: u8,
-        #[pyo3(from_py_with = number)] plaintext: i64,
-        #[pyo3(from_py_with = number)] plain_scale: f64,
-        #[pyo3(from_py_with = number)] rotation: i32,
-        #[pyo3(from_py_with = number)] bound: f64,
-        everywhere: bool,
-        #[pyo3(from_py_with = number)] transform: i64,
-        #[pyo3(from_py_with = number)] line: u32,
-        #[pyo3(from_py_with = number)] column: u16,
-        #[pyo3(from_py_with = number)] end_column: u16,
-    ) -> PyResult<usize> {
-        let arguments = StepArguments {
-            kind,
-            operands: &operands,
-            plaintext,
-            plain_scale,
-            rotation,
-            promise: Promise { bound, everywhere },
-            transform,
-        };
-        let operation = arguments.operation()?;
-        let place = Place {
-            line,
-            column,
-            end_column,
-        };
-        self.program.steps.push(Step {
-            operation,
-            level,
-            scale,
-            size,
-            place,
-        });
-        Ok(number_of(&self.program.steps))
+    /// Adds an operation.
+    fn step(&mut self, step: &Step) -> usize {
+        self.program.steps.push(step.inner);
+        number_of(&self.program.steps)
     }
 
     /// The program, checked; element e of its result is slot `r % slots` of output `r // slots`, r being `result[e]`.

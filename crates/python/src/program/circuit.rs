@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Circuits as far as noise goes: what a search for parameters asks bounds of.
 
-use super::step::{Giants, StepArguments, encryption, transform};
+use super::step::{Giants, Step, encryption, transform};
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
-use ::program::step::{Place, Promise, Step};
 use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Received, Strength};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -179,47 +178,9 @@ impl Circuit {
         (self.inner.ranges.promised, self.inner.ranges.everywhere) = (promised, everywhere);
     }
 
-    /// Adds an operation, as `ProgramBuilder.step`.
-    #[pyo3(signature = (
-        kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
-        everywhere=false, transform=-1
-    ))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "keyword arguments of a Python method"
-    )]
-    fn step(
-        &mut self,
-        kind: &str,
-        #[pyo3(from_py_with = number)] operands: Vec<u32>,
-        #[pyo3(from_py_with = number)] level: u32,
-        #[pyo3(from_py_with = number)] scale: f64,
-        #[pyo3(from_py_with = number)] size: u8,
-        #[pyo3(from_py_with = number)] plaintext: i64,
-        #[pyo3(from_py_with = number)] plain_scale: f64,
-        #[pyo3(from_py_with = number)] rotation: i32,
-        #[pyo3(from_py_with = number)] bound: f64,
-        everywhere: bool,
-        #[pyo3(from_py_with = number)] transform: i64,
-    ) -> PyResult<usize> {
-        let arguments = StepArguments {
-            kind,
-            operands: &operands,
-            plaintext,
-            plain_scale,
-            rotation,
-            promise: Promise { bound, everywhere },
-            transform,
-        };
-        let operation = arguments.operation()?;
-        let step = Step {
-            operation,
-            level,
-            scale,
-            size,
-            place: Place::default(),
-        };
-        self.inner.push(step).or_raise()
+    /// Adds an operation; its place in the source has no meaning here.
+    fn step(&mut self, step: &Step) -> PyResult<usize> {
+        self.inner.push(step.inner).or_raise()
     }
 
     /// Cost of the steps under a set of so many primes, in the unit of `Program.cost()["work"]`.

@@ -10,7 +10,7 @@ use crate::params_args::policy;
 use crate::word_width::WordWidth;
 use crate::work::{Work, written};
 use ::program::expression::Numbers;
-use ::program::step::{Operation, Step};
+use ::program::step::Step;
 use ::program::{Limits, Parameters, Range, Secrecy};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -308,9 +308,9 @@ impl Program {
 
     /// Bounds on values that the author promised and nothing checks, in the order of the steps: place, bound.
     fn promises(&self) -> Vec<(String, f64)> {
-        let promised = |step: &Step| match step.operation {
-            Operation::Within(_, promise) => Some((self.inner.place(step), promise.bound)),
-            _ => None,
+        let promised = |step: &Step| {
+            let promise = step.operation.attributes().promise?;
+            Some((self.inner.place(step), promise.bound))
         };
         self.inner.steps.iter().filter_map(promised).collect()
     }
@@ -359,9 +359,7 @@ impl Program {
 
     /// `level`, `scale` and `size` of every ciphertext that is sent.
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let input = |step: &Step| step.operation == Operation::Input;
-        let count = self.inner.steps.iter().take_while(|s| input(s)).count();
-        self.facts_of(py, 0..count)
+        self.facts_of(py, 0..self.inner.input_count())
     }
 
     /// `level`, `scale` and `size` of every ciphertext that is returned.

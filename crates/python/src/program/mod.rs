@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 /// Adds this module's classes.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<build::ProgramBuilder>()?;
+    m.add_class::<step::Step>()?;
     m.add_class::<Circuit>()?;
     m.add_class::<Program>()?;
     m.add_class::<session::Session>()

@@ -2,8 +2,10 @@
 //! Steps as Python writes them: a kind by name, operands, and what the kind needs besides.
 
 use crate::errors::Kind;
+use crate::numbers::number;
 use ::program::Encryption;
-use ::program::step::{Operation, Plaintext, Promise};
+use ::program::operation::{self, Attributes, Misfit, Operation, Plaintext, Promise};
+use ::program::step::Place;
 use ::program::transform::{Giant, Term, Transform};
 use pyo3::prelude::*;
 
@@ -11,67 +13,88 @@ use pyo3::prelude::*;
 /// a term has the number of its plaintext or -1.
 pub type Giants = Vec<(i32, Vec<(i32, i64)>)>;
 
-/// The fields of a step, as Python gives them.
-pub struct StepArguments<'a> {
-    pub kind: &'a str,
-    pub operands: &'a [u32],
-    pub plaintext: i64,
-    pub plain_scale: f64,
-    pub rotation: i32,
-    pub promise: Promise,
-    pub transform: i64,
+/// A homomorphic operation with level, scale and size of its result; `ProgramBuilder.step` and `Circuit.step` add it.
+#[pyclass(module = "ringsmith._native", frozen)]
+pub struct Step {
+    pub inner: ::program::step::Step,
 }
 
-impl StepArguments<'_> {
-    fn operands<const N: usize>(&self) -> PyResult<[u32; N]> {
-        operands(self.kind, self.operands)
-    }
-
-    /// The operation of that name.
-    pub fn operation(&self) -> PyResult<Operation> {
-        let kind = self.kind;
-        let one = || self.operands::<1>().map(|[a]| a);
-        let two = || self.operands::<2>();
-        let plain = || {
-            let number = needed(kind, "plaintext", u32::try_from(self.plaintext).ok())?;
-            let scale = self.plain_scale;
-            PyResult::Ok(Plaintext { number, scale })
+#[pymethods]
+impl Step {
+    /// `kind` is the operation's name. The keywords are what kinds take besides ciphertexts, each for kinds of its own
+    /// (-1: none), and the place in the source: a line of the program, columns from 0.
+    #[new]
+    #[pyo3(signature = (
+        kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
+        everywhere=false, transform=-1, line=0, column=0, end_column=0
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keyword arguments of a Python method"
+    )]
+    fn new(
+        kind: &str,
+        #[pyo3(from_py_with = number)] operands: Vec<u32>,
+        #[pyo3(from_py_with = number)] level: u32,
+        #[pyo3(from_py_with = number)] scale: f64,
+        #[pyo3(from_py_with = number)] size: u8,
+        #[pyo3(from_py_with = number)] plaintext: i64,
+        #[pyo3(from_py_with = number)] plain_scale: f64,
+        #[pyo3(from_py_with = number)] rotation: i32,
+        #[pyo3(from_py_with = number)] bound: f64,
+        everywhere: bool,
+        #[pyo3(from_py_with = number)] transform: i64,
+        #[pyo3(from_py_with = number)] line: u32,
+        #[pyo3(from_py_with = number)] column: u16,
+        #[pyo3(from_py_with = number)] end_column: u16,
+    ) -> PyResult<Self> {
+        let scale_of = |number| Plaintext {
+            number,
+            scale: plain_scale,
         };
-        Ok(match kind {
-            "input" => self.operands::<0>().map(|_| Operation::Input)?,
-            "encrypt_zero" => self.operands::<0>().map(|_| Operation::EncryptZero)?,
-            "add" => two().map(|[a, b]| Operation::Add(a, b))?,
-            "sub" => two().map(|[a, b]| Operation::Sub(a, b))?,
-            "negate" => Operation::Negate(one()?),
-            "add_plain" => Operation::AddPlain(one()?, plain()?),
-            "sub_plain" => Operation::SubPlain(one()?, plain()?),
-            "multiply_plain" => Operation::MultiplyPlain(one()?, plain()?),
-            "multiply" => two().map(|[a, b]| Operation::Multiply(a, b))?,
-            "square" => Operation::Square(one()?),
-            "relinearize" => Operation::Relinearize(one()?),
-            "rotate" => Operation::Rotate(one()?, self.rotation),
-            "rescale" => Operation::Rescale(one()?),
-            "mod_drop" => Operation::ModDrop(one()?),
-            "within" => Operation::Within(one()?, self.promise),
-            "swap_rows" => Operation::SwapRows(one()?),
-            "relinearize_rescale" => Operation::RelinearizeRescale(one()?),
-            "linear_transform" => {
-                let number = needed(kind, "transform", u32::try_from(self.transform).ok())?;
-                Operation::LinearTransform(one()?, number)
-            }
-            _ => return Err(Kind::Input.error(format!("no operation {kind:?}"))),
-        })
+        let attributes = Attributes {
+            plaintext: u32::try_from(plaintext).ok().map(scale_of),
+            rotation: Some(rotation),
+            promise: Some(Promise { bound, everywhere }),
+            transform: u32::try_from(transform).ok(),
+        };
+        let place = Place {
+            line,
+            column,
+            end_column,
+        };
+        let inner = ::program::step::Step {
+            operation: operation(kind, &operands, &attributes)?,
+            level,
+            scale,
+            size,
+            place,
+        };
+        Ok(Self { inner })
     }
 }
 
-/// `count` operands.
+fn operation(kind: &str, operands: &[u32], attributes: &Attributes) -> PyResult<Operation> {
+    let unknown = || Kind::Input.error(format!("no operation {kind:?}"));
+    let named = operation::Kind::named(kind).ok_or_else(unknown)?;
+    named.with(operands, attributes).map_err(|misfit| {
+        Kind::Input.error(match misfit {
+            Misfit::Operands(needed) => {
+                format!("{kind} takes {needed} operands, not {}", operands.len())
+            }
+            Misfit::Lacks(attribute) => format!("{kind} needs {attribute}"),
+        })
+    })
+}
+
+/// `count` operands of an expression.
 pub fn operands<const N: usize>(kind: &str, given: &[u32]) -> PyResult<[u32; N]> {
     given
         .try_into()
         .map_err(|_| Kind::Input.error(format!("{kind} takes {N} operands, not {}", given.len())))
 }
 
-/// A keyword that a kind needs.
+/// A keyword that a kind of expression needs.
 pub fn needed<T>(kind: &str, name: &str, value: Option<T>) -> PyResult<T> {
     value.ok_or_else(|| Kind::Input.error(format!("{kind} needs {name}")))
 }

@@ -16,7 +16,8 @@ from ringsmith.compiler.lowering.moves import aligned, cost_of, fillings
 from ringsmith.compiler.lowering.places import extended, in_rows, placed_zeros, present
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node, Op
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain
 from ringsmith.compiler.lowering.layout import Packed
+from ringsmith.ir.kinds import Kind
 from ringsmith.ir.nodes import constant
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 #: Relative size below which a coefficient is what rounding left of 0.

@@ -15,7 +15,8 @@ from ringsmith.compiler.lowering.places import placed_zeros
 from ringsmith.compiler.lowering.sent import Sent, View
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Shape
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 #: A view whose layout would take more ciphertexts than this is never sent.

@@ -17,7 +17,7 @@ from ringsmith.compiler.lowering.reduce import sum_axis
 from ringsmith.compiler.lowering.sent import View
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Op
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.kinds import Kind
 from ringsmith.location import Location
 
 #: Partial sums of different widths are tried in so many ways at most.

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Kind, SlotOp, SlotProgram, Transform, rotation
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import SlotOp, SlotProgram, Transform, rotation
 from ringsmith.location import Location
 from ringsmith.progress import tell
 

@@ -18,7 +18,8 @@ from ringsmith.compiler.lowering.align import PlainView
 from ringsmith.compiler.lowering.layout import Packed, power_of_two
 from ringsmith.compiler.lowering.reduce import shifted_sum
 from ringsmith.ir.geometry import Index, Slots
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 

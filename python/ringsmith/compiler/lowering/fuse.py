@@ -16,7 +16,8 @@ import numpy as np
 
 from ringsmith.compiler.lowering import cost
 from ringsmith.compiler.lowering.moves import stepped
-from ringsmith.ir.slot_program import Kind, PlainOperand, SlotOp, SlotProgram, Terms, Transform
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import PlainOperand, SlotOp, SlotProgram, Terms, Transform
 
 _LINEAR = (Kind.ADD, Kind.SUB, Kind.NEGATE)
 # Rotations from which on a transform saves more than its longer products cost.

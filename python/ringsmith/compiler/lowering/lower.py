@@ -27,8 +27,9 @@ from ringsmith.ir import nodes
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Graph, Node, Op
 from ringsmith.ir.handed import Handed
+from ringsmith.ir.kinds import Kind
 from ringsmith.ir.layout_note import LayoutNote
-from ringsmith.ir.slot_program import Builder, Kind, SlotProgram
+from ringsmith.ir.slot_program import Builder, SlotProgram
 from ringsmith.location import Location
 from ringsmith.progress import tell
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ringsmith.compiler.lowering.layout import Packed
 from ringsmith.ir.geometry import Index, Slots
 from ringsmith.ir.graph import Node, Op, frozen
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 Mask = NDArray[np.bool_]

@@ -11,7 +11,8 @@ from ringsmith.compiler.lowering.layout import Packed, pack
 from ringsmith.compiler.lowering.moves import Mask, aligned, fillings
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Shape
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from ringsmith.compiler.lowering.align import PlainView, combine, combine_plain
 from ringsmith.compiler.lowering.layout import Packed, power_of_two
+from ringsmith.ir.kinds import Kind
 from ringsmith.ir.nodes import constant
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 

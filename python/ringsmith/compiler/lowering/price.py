@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from ringsmith.compiler.lowering import cost
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind, SlotOp, SlotProgram
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotOp, SlotProgram
 
 #: Shares of a rotation's time (docs/performance.md): a relinearisation, a product of two ciphertexts, a rescale, a sum.
 RELINEARIZE, PRODUCT, RESCALE, SUM = 1.0, 0.3, 0.15, 0.02

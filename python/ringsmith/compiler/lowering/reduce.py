@@ -18,7 +18,8 @@ from ringsmith.compiler.lowering.align import combine
 from ringsmith.compiler.lowering.layout import Packed, power_of_two, scattered
 from ringsmith.compiler.lowering.moves import masked
 from ringsmith.ir.geometry import Index, Slots
-from ringsmith.ir.slot_program import Builder, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder
 from ringsmith.location import Location
 
 #: A ciphertext, and where it is zero.

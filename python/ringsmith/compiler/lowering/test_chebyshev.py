@@ -22,7 +22,7 @@ from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import ordered
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.kinds import Kind
 from ringsmith.runtime.kernel import kernel
 
 PRIMES = [2**40 + 1] * 12

@@ -21,7 +21,8 @@ from ringsmith.compiler.lowering.test_lowering import check, clear_run, random_a
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.geometry import Slots
 from ringsmith.ir.graph import Graph
-from ringsmith.ir.slot_program import Kind, SlotProgram, TooLongError
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import SlotProgram, TooLongError
 
 
 def times(a: Any, b: Any) -> Any:

@@ -17,7 +17,8 @@ from ringsmith.frontend.trace import trace
 from ringsmith.ir.circuit import Circuit, Step
 from ringsmith.ir.evaluate import evaluate
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Kind, PlainOperand, SlotProgram
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import PlainOperand, SlotProgram
 from ringsmith.runtime.kernel import Kernel, kernel
 
 Array = NDArray[Any]

@@ -18,7 +18,8 @@ from ringsmith.frontend import functions as rs
 from ringsmith.frontend.declare import Encrypted, Plain
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Builder, Kind, SlotProgram, Transform
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import Builder, SlotProgram, Transform
 from ringsmith.location import Location
 from ringsmith.runtime.kernel import kernel
 

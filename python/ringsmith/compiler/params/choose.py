@@ -22,7 +22,7 @@ from ringsmith.compiler.params.steps import described
 from ringsmith.compiler.scheduling import schedule_bfv, schedule_ckks
 from ringsmith.errors import ParameterError, RingsmithError
 from ringsmith.frontend.definition import CERTAIN, FAILURE_BITS
-from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.circuit import SWITCHES, Circuit
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.slot_program import SlotProgram
 
@@ -352,8 +352,7 @@ def _with_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n
 
 def _needs_special(requirements: Requirements, scheduled: schedule_ckks.Schedule) -> bool:
     """Tell whether keys are switched, or the public key is extended."""
-    names = {planned.kind.value for planned in scheduled.planned}
-    switches = bool(names & {"relinearize", "relinearize_rescale", "rotate", "linear_transform"})
+    switches = any(planned.kind in SWITCHES for planned in scheduled.planned)
     return switches or requirements.encryption == "extended"
 
 

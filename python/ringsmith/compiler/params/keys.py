@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ringsmith.compiler.params.sets import ParameterSet
-from ringsmith.ir.circuit import Circuit
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.circuit import RELINEARIZATIONS, ROW_SWAPS, Circuit
 
 
 @dataclass(frozen=True)
@@ -28,14 +27,12 @@ class Keys:
         """Return the keys of a circuit."""
         relinearized, turned = [], []
         for step in circuit.steps:
-            if step.kind is Kind.RELINEARIZE:
-                relinearized.append(step.level)
-            elif step.kind is Kind.RELINEARIZE_RESCALE:
-                # The key serves the product, which has a prime more.
+            if step.kind in RELINEARIZATIONS:
+                # The key serves the product, which may have a prime more.
                 relinearized.append(circuit.steps[step.args[0]].level)
-            elif step.rotations or step.kind is Kind.SWAP_ROWS:
+            elif step.rotations or step.kind in ROW_SWAPS:
                 turned.append(step.level)
-        swaps = any(step.kind is Kind.SWAP_ROWS for step in circuit.steps)
+        swaps = any(step.kind in ROW_SWAPS for step in circuit.steps)
         return cls(max(relinearized, default=None), max(turned, default=None), len(circuit.rotations()) + swaps)
 
     def relinearization_bytes(self, params: ParameterSet) -> int:

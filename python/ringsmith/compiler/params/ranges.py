@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.ir.circuit import Circuit, Step
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, InputPacking, Kind, PlainOperand, Transform
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, InputPacking, PlainOperand, Transform
 
 Magnitudes = NDArray[np.float64]
 _PRODUCTS_WITH_PLAIN, _SUMS_WITH_PLAIN = (Kind.MULTIPLY_PLAIN,), (Kind.ADD_PLAIN, Kind.SUB_PLAIN)

@@ -24,11 +24,12 @@ class Steps:
 
     def write(self, step: Step, **place: int) -> None:
         """Write a step; `place` is where it stands, in a program."""
-        self.target.step(
-            step.kind.value, list(step.args), step.level, float(step.scale), step.size, plaintext=step.plain,
+        native = _native.Step(
+            step.kind, step.args, step.level, float(step.scale), step.size, plaintext=step.plain,
             plain_scale=float(step.plain_scale), rotation=step.steps, bound=float(step.bound),
             everywhere=step.everywhere, transform=self._transform(step), **place,
         )  # fmt: skip
+        self.target.step(native)
 
     def _transform(self, step: Step) -> int:
         """Return the number of a step's transform at its scale, added if it is new; -1 for none."""

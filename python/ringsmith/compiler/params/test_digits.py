@@ -24,7 +24,7 @@ def relinearization(level: int) -> _native.Circuit:
     """Return a product relinearised at a level."""
     circuit = _native.Circuit("ckks", "secret", [1.0], [2], [])
     for kind, operands, size in (("input", [], 2), ("square", [0], 3), ("relinearize", [1], 2)):
-        circuit.step(kind, operands, level, 2.0**40, size)
+        circuit.step(_native.Step(kind, operands, level, 2.0**40, size))
     return circuit
 
 

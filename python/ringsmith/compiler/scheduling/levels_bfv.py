@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ringsmith.ir.circuit import Circuit, Step
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS
 
 
 def descend(circuit: Circuit, fits: Callable[[Circuit], bool]) -> Circuit:

@@ -5,7 +5,8 @@ and a result have two (lazy relinearisation)."""
 from __future__ import annotations
 
 from ringsmith.ir.circuit import Circuit, OutputPacking, Step
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind, SlotOp, SlotProgram
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, SlotOp, SlotProgram
 
 
 def schedule(program: SlotProgram, level: int, *, relinearize_results: bool = True) -> Circuit:

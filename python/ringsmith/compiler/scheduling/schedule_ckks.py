@@ -20,7 +20,8 @@ import numpy as np
 
 from ringsmith.compiler.lowering.moves import ONE
 from ringsmith.ir.circuit import Circuit, OutputPacking, Step
-from ringsmith.ir.slot_program import CIPHER_PRODUCTS, Kind, PlainOperand, SlotOp, SlotProgram, Transform
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import CIPHER_PRODUCTS, PlainOperand, SlotOp, SlotProgram, Transform
 from ringsmith.location import Location
 from ringsmith.progress import tell
 

@@ -18,7 +18,7 @@ from ringsmith.compiler.scheduling.levels_bfv import descend
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots
-from ringsmith.ir.slot_program import Kind
+from ringsmith.ir.kinds import Kind
 from ringsmith.runtime.kernel import Kernel
 
 TOP = 5

@@ -82,7 +82,7 @@ impl Probable<'_> {
         step: &Step,
         values: &[Option<Value>],
     ) -> Result<Value, bfv::Error> {
-        if matches!(step.operation, Operation::Input | Operation::EncryptZero) {
+        if step.operation.facts().operands == 0 {
             return self.encrypted(number, step);
         }
         let (e, a) = (self.walk.estimator, operand(step, values, 0));
@@ -132,7 +132,12 @@ impl Probable<'_> {
                 let top = self.walk.plaintexts.circuit.steps[x as usize].level as usize + 1;
                 self.divided(number, a.clone(), top, limbs, usize::from(step.size))?
             }
-            _ => a.clone(),
+            Operation::Negate(_) | Operation::Within(..) => a.clone(),
+            // Fresh ones have no operands; CKKS alone has the others, as was checked.
+            Operation::Input
+            | Operation::EncryptZero
+            | Operation::Rescale(_)
+            | Operation::RelinearizeRescale(_) => a.clone(),
         })
     }
 
@@ -147,7 +152,7 @@ impl Probable<'_> {
             });
         }
         let fresh = match self.walk.plaintexts.circuit.encryption {
-            Encryption::Secret if step.operation == Operation::Input => e.fresh_symmetric(),
+            Encryption::Secret if step.operation.is_input() => e.fresh_symmetric(),
             Encryption::Secret | Encryption::Public => e.fresh_public(),
             Encryption::Extended => e.fresh_extended()?,
         };

@@ -121,7 +121,7 @@ impl Probable<'_> {
         step: &Step,
         values: &[Option<Value>],
     ) -> Result<Value, ckks::Error> {
-        if matches!(step.operation, Operation::Input | Operation::EncryptZero) {
+        if step.operation.facts().operands == 0 {
             return self.encrypted(number, step);
         }
         let (e, a) = (self.walk.estimator, operand(step, values, 0));
@@ -175,7 +175,9 @@ impl Probable<'_> {
                 let message = a.known.message.min(promise.bound);
                 same(Estimate { message, ..a.known })
             }
-            _ => same(a.known),
+            Operation::Within(..) | Operation::Negate(_) => same(a.known),
+            // Fresh ones have no operands; BFV alone has rows to swap, as was checked.
+            Operation::Input | Operation::EncryptZero | Operation::SwapRows(_) => same(a.known),
         })
     }
 
@@ -183,15 +185,13 @@ impl Probable<'_> {
     fn encrypted(&mut self, number: usize, step: &Step) -> Result<Value, ckks::Error> {
         let (e, level) = (self.walk.estimator, step.level as usize);
         let circuit = self.walk.plaintexts.circuit;
-        let bound = match step.operation {
-            Operation::Input => circuit
-                .inputs
-                .get(self.inputs)
-                .copied()
-                .unwrap_or(f64::INFINITY),
-            _ => 0.0,
+        let bound = if step.operation.is_input() {
+            self.inputs += 1;
+            let given = circuit.inputs.get(self.inputs - 1);
+            given.copied().unwrap_or(f64::INFINITY)
+        } else {
+            0.0
         };
-        self.inputs += usize::from(step.operation == Operation::Input);
         if let Some(known) = self.walk.received(number, step) {
             // What made it may have drawn what is drawn here: nothing is taken as independent.
             return Ok(Value {
@@ -202,7 +202,7 @@ impl Probable<'_> {
         }
         let known = e.encode_rounded(bound, level, step.scale, f64::NEG_INFINITY);
         let fresh = match circuit.encryption {
-            Encryption::Secret if step.operation == Operation::Input => e.log2_fresh_secret(),
+            Encryption::Secret if step.operation.is_input() => e.log2_fresh_secret(),
             Encryption::Secret | Encryption::Public => e.log2_fresh_public(),
             Encryption::Extended => e.log2_fresh_extended()?,
         };

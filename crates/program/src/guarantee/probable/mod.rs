@@ -13,7 +13,7 @@ pub use bfv::bound as bfv;
 pub use ckks::bound as ckks;
 
 use super::circuit::{Circuit, Plaintexts};
-use crate::step::{Operation, Step};
+use crate::step::Step;
 use crate::transform::Transform;
 use origins::{Event, Origins};
 use rlwe::noise::{Affine, Norms, Place, Term};
@@ -69,14 +69,11 @@ impl<'a> Draws<'a> {
     /// The noise with that of switching keys in a step.
     fn switched(&mut self, noise: &Affine, number: usize, switching: &Switching) -> Affine {
         let step = &self.circuit.steps[number];
-        let event = match step.operation {
-            Operation::Rotate(a, steps) => {
-                Event::Rotated(self.origins.of(a as usize), self.place(steps))
-            }
-            operation => {
-                let (operands, _) = operation.operands();
-                Event::Switched(self.origins.of(operands[0] as usize))
-            }
+        let ([operand, _], _) = step.operation.operands();
+        let operand = self.origins.of(operand as usize);
+        let event = match step.operation.attributes().rotation {
+            Some(by) => Event::Rotated(operand, self.place(by)),
+            None => Event::Switched(operand),
         };
         let noise = self.with(noise, event, switching.products);
         match switching.rounding {
@@ -107,9 +104,11 @@ impl<'a> Draws<'a> {
         norms: Option<Norms>,
         switching: &Switching,
     ) -> Affine {
-        let Operation::LinearTransform(a, transform) = self.circuit.steps[number].operation else {
+        let operation = self.circuit.steps[number].operation;
+        let Some(transform) = operation.transform() else {
             unreachable!("a linear transform")
         };
+        let ([a, _], _) = operation.operands();
         let (operand, width) = (self.origins.of(a as usize), self.width);
         let giants = &self.circuit.transforms[transform as usize].giants;
         let mut factor = factors.iter();

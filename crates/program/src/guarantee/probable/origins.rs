@@ -104,13 +104,13 @@ impl Origins {
                 let key = (of[a as usize], Place::rotated(by, width));
                 *rotations.entry(key).or_default() += 1;
             };
-            match step.operation {
-                Operation::Rotate(a, by) => count(a, by),
-                Operation::LinearTransform(a, number) => {
-                    let babies = circuit.transforms[number as usize].babies();
-                    babies.into_iter().for_each(|by| count(a, by));
-                }
-                _ => {}
+            let ([a, _], _) = step.operation.operands();
+            if let Some(by) = step.operation.attributes().rotation {
+                count(a, by);
+            }
+            if let Some(number) = step.operation.transform() {
+                let babies = circuit.transforms[number as usize].babies();
+                babies.into_iter().for_each(|by| count(a, by));
             }
         }
         Self {

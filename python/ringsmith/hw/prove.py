@@ -283,7 +283,7 @@ def _mutated(files: list[Path], mutation: Mutation | None, work: Path) -> list[P
 
 def _decide(proof: Proof, files: list[Path], work: Path) -> bool:
     settings = " ".join(f"-G {name}={value}" for name, value in proof.parameters.items())
-    listed = " ".join(str(path) for path in files)
+    listed = sources.slang_list(files, work / "design.f")
     passes = [
         f"read_slang --top {proof.top} -D SYNTHESIS -D FORMAL {settings} {listed}",
         f"prep -top {proof.top} -flatten",

@@ -91,3 +91,12 @@ def processor() -> list[Path]:
 def licence(files: Sequence[Path]) -> str:
     """Licence of a design made of these files, as SPDX writes it."""
     return "Apache-2.0" if all(path.suffix == _OURS for path in files) else f"Apache-2.0 AND {_PROCESSORS}"
+
+
+def slang_list(files: Sequence[Path], target: Path) -> str:
+    """Write a list of files for Yosys's command read_slang, and return the option that names it.
+
+    The command splits its line at spaces and knows no quotes; the list may have paths with spaces.
+    """
+    target.write_text("".join(f'"{path}"\n' for path in files))
+    return f"-f {target}"

@@ -9,6 +9,7 @@ import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import ToolError
+from ringsmith.hw import sources
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.process import run
 from ringsmith.hw.synth.job import run_yosys
@@ -51,3 +52,11 @@ def test_a_design_that_cannot_be_elaborated_leaves_the_target(tmp_path: Path) ->
     with pytest.raises(ToolError, match=r"W \(word_bits\) must be 14\.\.128"):
         write_verilog("rs_top_axi", {"W": 7}, target)
     assert target.read_text() == "before\n"
+
+
+def test_sources_may_lie_in_a_folder_with_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder, (with) 'signs'"
+    folder.mkdir()
+    files = [Path(shutil.copy(path, folder)) for path in sources.closure("rs_fifo")]
+    write_verilog("rs_fifo", {}, tmp_path / "plain.v", files=files)
+    assert "module rs_fifo(" in (tmp_path / "plain.v").read_text()

@@ -59,7 +59,7 @@ def _elaborate(
 ) -> list[str]:
     macros = " ".join(f"-D {name}" for name in defines)
     settings = " ".join(f"-G {name}={value}" for name, value in core_cfg.packed(files[-1], parameters).items())
-    listed = " ".join(str(path) for path in files)
+    listed = sources.slang_list(files, output.with_suffix(".f"))
     options = f"--keep-hierarchy --ignore-assertions --no-synthesis-define --blackboxed-module {_FOR_ASSERTIONS}"
     return [
         f"read_slang {options} --top {top} {macros} {settings} {listed}",

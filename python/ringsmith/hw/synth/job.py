@@ -56,7 +56,7 @@ class Design:
         listed = self.files()
         parameters = core_cfg.packed(listed[-1], self.parameters)
         settings = " ".join(f"-G {name}={value}" for name, value in sorted(parameters.items()))
-        files = " ".join(str(path) for path in listed)
+        files = sources.slang_list(listed, output.with_suffix(".f"))
         return [
             f"read_slang --keep-hierarchy --ignore-assertions --top {self.top} {macros} {settings} {files}",
             f"hierarchy -top {self.top}",

@@ -376,14 +376,12 @@ impl Program {
             [] => (self.parameters.scale(), None),
             [a, more @ ..] => (a.scale, more.first().map(|b| b.scale)),
         };
-        let others = [more, plaintext, transform].into_iter().flatten();
+        let mut others = [more, plaintext, transform].into_iter().flatten();
         match rule {
             Scale::Set => Ok(self.parameters.scale()),
             Scale::Chosen => Ok(step.scale),
             Scale::Same => {
-                others
-                    .map(|scale| equal_scales(own, scale))
-                    .collect::<Result<(), _>>()?;
+                others.try_for_each(|scale| equal_scales(own, scale))?;
                 Ok(own)
             }
             Scale::Product => {

@@ -294,6 +294,10 @@ COMMANDS: dict[str, tuple[Words, tuple[Words, ...]]] = {
         lambda t: ["compile", file(t, OPEN), "-o", str(t / "p.rsp"), "--shape", "x=a"],
         (lambda t: ["compile", file(t, OPEN), "-o", str(t / "p.rsp"), "--shape", "x=4"],),
     ),
+    "ringsmith claims --json shows them": (
+        lambda t: ["claims", "--stale", "--only", "no such command"],
+        (lambda t: ["claims", "--json"], lambda t: ["claims", "--stale", "--only", "simulate heaws"]),
+    ),
     "`ringsmith help` lists them": (lambda t: ["help", "nothing"], (lambda t: ["help"],)),
     "a kernel (.py) or a program (ringsmith compile) is run": (
         lambda t: ["run", program_file(t, program=False)],
@@ -327,7 +331,8 @@ NOT_HERE = (
     "a name as ringsmith jobs lists them", "name the file that ringsmith run --client wrote", "what ringsmith serve",
     "it takes no --tls-certificate", "so many actors of --threads cores", "without --on model, --trace",
     "without --family, --board", "without --route {}", "without --operation", "with --liberty the node is not known",
-    "fewer --jobs take less memory", "leave --client out", "name another file with --results",
+    "fewer --jobs take less memory", "ringsmith claims --measure --only",
+    "leave --client out", "name another file with --results",
     "name the file that --client wrote",
     "start one: ray start --head", "or name another --store",
 )  # fmt: skip

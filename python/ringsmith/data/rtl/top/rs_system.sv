@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core of the co-processor without its pins: registers and core.
+// rs_top_axi and rs_top_serial put buses and lines around it.
+//
+//   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: polynomials to and from the host)
+//
+// With Cfg.Controller rs_controller stands between axil and rs_host_ctrl, and raises the interrupt line too.
+// The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers
+// as spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
+module rs_system
+  import rs_build_pkg::*;
+#(
+  // The parameters of the core: see rs_build_pkg.
+  parameter core_cfg_t Cfg = SmallCore,
+  // The host is behind serial lines: its data port waits for it (transfer_*), and addresses are unused.
+  parameter bit Serial = 1'b0,
+  // Bits of a beat of the host's data port.
+  parameter int unsigned DataWidth = 32,
+  // Clock the build is meant for, in kHz; the SPI clock of a serial host, else 0.
+  parameter int unsigned ClockKhz = 100000,
+  parameter int unsigned SerialKhz = 0,
+  // Hash of the sources and parameters of the build; 0 if unknown.
+  parameter logic [127:0] BuildHash = '0,
+  localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1
+) (
+  input  logic                                   clk_i,
+  input  logic                                   rst_ni,
+`ifdef RINGSMITH_FAULT_PIN
+  // Test hook of builds that ask for it: see rs_core.
+  input  logic                                   fault_i,
+`endif
+  output logic                                   irq_o,
+  // AXI4-Lite slave: registers.
+  input  logic                                   axil_awvalid_i,
+  output logic                                   axil_awready_o,
+  input  logic [                     11:0]       axil_awaddr_i,
+  input  logic                                   axil_wvalid_i,
+  output logic                                   axil_wready_o,
+  input  logic [                     31:0]       axil_wdata_i,
+  input  logic [                      3:0]       axil_wstrb_i,
+  output logic                                   axil_bvalid_o,
+  input  logic                                   axil_bready_i,
+  output logic [                      1:0]       axil_bresp_o,
+  input  logic                                   axil_arvalid_i,
+  output logic                                   axil_arready_o,
+  input  logic [                     11:0]       axil_araddr_i,
+  output logic                                   axil_rvalid_o,
+  input  logic                                   axil_rready_i,
+  output logic [                     31:0]       axil_rdata_o,
+  output logic [                      1:0]       axil_rresp_o,
+  // Data port, as rs_core has it; its reset, and where the host's buffers begin.
+  output logic                                   dma_rst_no,
+  output logic [                     63:0]       dma_base_o,
+  output logic                                   dma_req_valid_o,
+  input  logic                                   dma_req_ready_i,
+  output logic                                   dma_req_store_o,
+  output logic [                     19:0]       dma_req_buf_o,
+  output logic [                      3:0]       dma_req_logn_o,
+  input  logic                                   ld_valid_i,
+  output logic                                   ld_ready_o,
+  input  logic [PortWords*Cfg.P*Cfg.W-1:0]       ld_data_i,
+  input  logic                                   ld_err_i,
+  output logic                                   st_valid_o,
+  input  logic                                   st_ready_i,
+  output logic [PortWords*Cfg.P*Cfg.W-1:0]       st_data_o,
+  output logic                                   st_last_o,
+  input  logic                                   st_done_i,
+  input  logic                                   st_err_i,
+  // State of the data port, for registers: whether it works; a transfer that waits for a serial host.
+  input  logic                                   port_busy_i,
+  input  logic                                   transfer_valid_i,
+  input  logic                                   transfer_store_i,
+  input  logic [                     19:0]       transfer_buf_i,
+  input  logic [                      3:0]       transfer_logn_i,
+  // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
+  output logic [                      3:0]       ev_start_o,
+  output logic [                      3:0]       ev_end_o,
+  output logic [                      3:0][31:0] ev_start_idx_o,
+  output logic [                      3:0][31:0] ev_end_idx_o,
+  output logic [                      3:0][63:0] ev_start_cmd_o,
+  output logic [                     63:0]       cycles_o
+);
+
+  logic clear, busy, error, sync;
+  logic [26:0] dma_room;
+  logic cmd_valid, cmd_ready, cfg_we;
+  logic [63:0] cmd, error_cmd;
+  logic [ 10:0] cmd_level;
+  logic [  3:0] cfg_sel;
+  logic [  3:0] cfg_lane;
+  logic [  6:0] cfg_idx;
+  logic [159:0] cfg_data;
+  logic [  3:0] error_code;
+  logic [31:0] error_index, retired;
+  logic [63:0] busy_compute, busy_mem, busy_rns, busy_pointwise, stall_hazard, stall_unit;
+
+  // Behind the controller, if there is one: the accesses of both.
+  logic reg_awvalid, reg_awready, reg_wvalid, reg_wready, reg_bvalid, reg_bready, reg_irq;
+  logic reg_arvalid, reg_arready, reg_rvalid, reg_rready;
+  logic [11:0] reg_awaddr, reg_araddr;
+  logic [31:0] reg_wdata, reg_rdata;
+  logic [3:0] reg_wstrb;
+  logic [1:0] reg_bresp, reg_rresp;
+
+  if (Cfg.Controller != ControllerNone) begin : gen_controller
+    logic controller_irq;
+    rs_controller #(
+      .Words(Cfg.ControllerWords)
+    ) u_controller (
+      .clk_i,
+      .rst_ni,
+      .irq_o(controller_irq),
+      .s_axil_awvalid_i(axil_awvalid_i),
+      .s_axil_awready_o(axil_awready_o),
+      .s_axil_awaddr_i(axil_awaddr_i),
+      .s_axil_wvalid_i(axil_wvalid_i),
+      .s_axil_wready_o(axil_wready_o),
+      .s_axil_wdata_i(axil_wdata_i),
+      .s_axil_wstrb_i(axil_wstrb_i),
+      .s_axil_bvalid_o(axil_bvalid_o),
+      .s_axil_bready_i(axil_bready_i),
+      .s_axil_bresp_o(axil_bresp_o),
+      .s_axil_arvalid_i(axil_arvalid_i),
+      .s_axil_arready_o(axil_arready_o),
+      .s_axil_araddr_i(axil_araddr_i),
+      .s_axil_rvalid_o(axil_rvalid_o),
+      .s_axil_rready_i(axil_rready_i),
+      .s_axil_rdata_o(axil_rdata_o),
+      .s_axil_rresp_o(axil_rresp_o),
+      .axil_awvalid_o(reg_awvalid),
+      .axil_awready_i(reg_awready),
+      .axil_awaddr_o(reg_awaddr),
+      .axil_wvalid_o(reg_wvalid),
+      .axil_wready_i(reg_wready),
+      .axil_wdata_o(reg_wdata),
+      .axil_wstrb_o(reg_wstrb),
+      .axil_bvalid_i(reg_bvalid),
+      .axil_bready_o(reg_bready),
+      .axil_bresp_i(reg_bresp),
+      .axil_arvalid_o(reg_arvalid),
+      .axil_arready_i(reg_arready),
+      .axil_araddr_o(reg_araddr),
+      .axil_rvalid_i(reg_rvalid),
+      .axil_rready_o(reg_rready),
+      .axil_rdata_i(reg_rdata),
+      .axil_rresp_i(reg_rresp)
+    );
+    assign irq_o = reg_irq || controller_irq;
+  end else begin : gen_host_only
+    assign reg_awvalid = axil_awvalid_i;
+    assign axil_awready_o = reg_awready;
+    assign reg_awaddr = axil_awaddr_i;
+    assign reg_wvalid = axil_wvalid_i;
+    assign axil_wready_o = reg_wready;
+    assign reg_wdata = axil_wdata_i;
+    assign reg_wstrb = axil_wstrb_i;
+    assign axil_bvalid_o = reg_bvalid;
+    assign reg_bready = axil_bready_i;
+    assign axil_bresp_o = reg_bresp;
+    assign reg_arvalid = axil_arvalid_i;
+    assign axil_arready_o = reg_arready;
+    assign reg_araddr = axil_araddr_i;
+    assign axil_rvalid_o = reg_rvalid;
+    assign reg_rready = axil_rready_i;
+    assign axil_rdata_o = reg_rdata;
+    assign axil_rresp_o = reg_rresp;
+    assign irq_o = reg_irq;
+  end
+
+  rs_host_ctrl #(
+    .Cfg(Cfg),
+    .CoeffBytes(rs_core_pkg::coeff_bytes(Cfg.W, Cfg.WidePort)),
+    .DataWidth(DataWidth),
+    .Serial(Serial),
+    .ClockKhz(ClockKhz),
+    .SerialKhz(SerialKhz),
+    .BuildHash(BuildHash)
+  ) u_ctrl (
+    .clk_i,
+    .rst_ni,
+    .axil_awvalid_i(reg_awvalid),
+    .axil_awready_o(reg_awready),
+    .axil_awaddr_i(reg_awaddr),
+    .axil_wvalid_i(reg_wvalid),
+    .axil_wready_o(reg_wready),
+    .axil_wdata_i(reg_wdata),
+    .axil_wstrb_i(reg_wstrb),
+    .axil_bvalid_o(reg_bvalid),
+    .axil_bready_i(reg_bready),
+    .axil_bresp_o(reg_bresp),
+    .axil_arvalid_i(reg_arvalid),
+    .axil_arready_o(reg_arready),
+    .axil_araddr_i(reg_araddr),
+    .axil_rvalid_o(reg_rvalid),
+    .axil_rready_i(reg_rready),
+    .axil_rdata_o(reg_rdata),
+    .axil_rresp_o(reg_rresp),
+    .irq_o(reg_irq),
+    .core_rst_no(dma_rst_no),
+    .clear_o(clear),
+    .cmd_valid_o(cmd_valid),
+    .cmd_ready_i(cmd_ready),
+    .cmd_o(cmd),
+    .cmd_level_i(cmd_level),
+    .cfg_we_o(cfg_we),
+    .cfg_sel_o(cfg_sel),
+    .cfg_lane_o(cfg_lane),
+    .cfg_idx_o(cfg_idx),
+    .cfg_data_o(cfg_data),
+    .busy_i(busy),
+    .error_i(error),
+    .error_code_i(error_code),
+    .error_index_i(error_index),
+    .error_cmd_i(error_cmd),
+    .retired_i(retired),
+    .cycles_i(cycles_o),
+    .busy_compute_i(busy_compute),
+    .busy_mem_i(busy_mem),
+    .busy_rns_i(busy_rns),
+    .busy_pointwise_i(busy_pointwise),
+    .stall_hazard_i(stall_hazard),
+    .stall_unit_i(stall_unit),
+    .dma_base_o,
+    .dma_room_o(dma_room),
+    .port_busy_i,
+    .port_read_i(ld_valid_i && ld_ready_o),
+    .port_write_i(st_valid_o && st_ready_i),
+    .transfer_valid_i,
+    .transfer_store_i,
+    .transfer_buf_i,
+    .transfer_logn_i
+  );
+
+  rs_core #(
+    .Cfg(Cfg)
+  ) u_core (
+    .clk_i,
+    .rst_ni(dma_rst_no),
+`ifdef RINGSMITH_FAULT_PIN
+    .fault_i,
+`endif
+    .clear_i(clear),
+    .cmd_valid_i(cmd_valid),
+    .cmd_ready_o(cmd_ready),
+    .cmd_i(cmd),
+    .cmd_level_o(cmd_level),
+    .cfg_we_i(cfg_we),
+    .cfg_sel_i(cfg_sel),
+    .cfg_lane_i(cfg_lane),
+    .cfg_idx_i(cfg_idx),
+    .cfg_data_i(cfg_data),
+    .dma_room_i(dma_room),
+    .dma_req_valid_o,
+    .dma_req_ready_i,
+    .dma_req_store_o,
+    .dma_req_buf_o,
+    .dma_req_logn_o,
+    .ld_valid_i,
+    .ld_ready_o,
+    .ld_data_i,
+    .ld_err_i,
+    .st_valid_o,
+    .st_ready_i,
+    .st_data_o,
+    .st_last_o,
+    .st_done_i,
+    .st_err_i,
+    .busy_o(busy),
+    .sync_o(sync),
+    .error_o(error),
+    .error_code_o(error_code),
+    .error_index_o(error_index),
+    .error_cmd_o(error_cmd),
+    .retired_o(retired),
+    .cycles_o,
+    .busy_compute_o(busy_compute),
+    .busy_mem_o(busy_mem),
+    .busy_rns_o(busy_rns),
+    .busy_pointwise_o(busy_pointwise),
+    .stall_hazard_o(stall_hazard),
+    .stall_unit_o(stall_unit),
+    .ev_start_o,
+    .ev_end_o,
+    .ev_start_idx_o,
+    .ev_end_idx_o,
+    .ev_start_cmd_o
+  );
+
+  // The host sees a SYNC in STATUS.idle.
+  logic unused;
+  assign unused = sync;
+endmodule

@@ -12,6 +12,7 @@ __all__ = [
     "FAILURE_BITS",
     "MAX_DEGREE",
     "MAX_MEMORY",
+    "Backend",
     "BfvCiphertext",
     "BfvContext",
     "BfvDecryptor",
@@ -169,8 +170,12 @@ class KeyGenerator:
 
 # ---------------------------------------------------------------- BFV
 
+class Backend:
+    @property
+    def name(self) -> str: ...
+
 @final
-class Device:
+class Device(Backend):
     @staticmethod
     def model(
         name: str, operations: Sequence[str], knobs: dict[str, int], memory: tuple[float, float, float]
@@ -352,7 +357,7 @@ class BfvEncoder:
 @final
 class BfvEncryptor:
     def __new__(
-        cls, context: BfvContext, key: PublicKey | SecretKey, *, seed: bytes | None = ..., device: Device | None = ...
+        cls, context: BfvContext, key: PublicKey | SecretKey, *, seed: bytes | None = ..., device: Backend | None = ...
     ) -> BfvEncryptor: ...
     def encrypt(self, plaintext: BfvPlaintext) -> BfvCiphertext: ...
     def encrypt_batch(self, plaintexts: Sequence[BfvPlaintext]) -> list[BfvCiphertext]: ...
@@ -360,7 +365,7 @@ class BfvEncryptor:
 
 @final
 class BfvDecryptor:
-    def __new__(cls, context: BfvContext, secret_key: SecretKey, *, device: Device | None = ...) -> BfvDecryptor: ...
+    def __new__(cls, context: BfvContext, secret_key: SecretKey, *, device: Backend | None = ...) -> BfvDecryptor: ...
     def decrypt(self, ciphertext: BfvCiphertext) -> BfvPlaintext: ...
     def decrypt_batch(self, ciphertexts: Sequence[BfvCiphertext]) -> list[BfvPlaintext]: ...
     def decrypt_for_publication(
@@ -567,7 +572,7 @@ class CkksEncryptor:
         key: PublicKey | SecretKey,
         *,
         seed: bytes | None = ...,
-        device: Device | None = ...,
+        device: Backend | None = ...,
     ) -> CkksEncryptor: ...
     def encrypt(self, plaintext: CkksPlaintext) -> CkksCiphertext: ...
     def encrypt_batch(self, plaintexts: Sequence[CkksPlaintext]) -> list[CkksCiphertext]: ...
@@ -575,7 +580,7 @@ class CkksEncryptor:
 
 @final
 class CkksDecryptor:
-    def __new__(cls, context: CkksContext, secret_key: SecretKey, *, device: Device | None = ...) -> CkksDecryptor: ...
+    def __new__(cls, context: CkksContext, secret_key: SecretKey, *, device: Backend | None = ...) -> CkksDecryptor: ...
     def decrypt(self, ciphertext: CkksCiphertext) -> CkksPlaintext: ...
     def decrypt_batch(self, ciphertexts: Sequence[CkksCiphertext]) -> list[CkksPlaintext]: ...
     def decrypt_for_publication(
@@ -862,7 +867,8 @@ class Session:
         public: PublicKey | None,
         *,
         threads: int | None = ...,
-        device: Device | None = ...,
+        device: Backend | None = ...,
+        memory: int = ...,
     ) -> Session: ...
     def run(
         self,

@@ -38,42 +38,15 @@ impl<W: Word> Default for KeySet<W> {
 }
 
 impl Keys {
-    /// Checks that the keys belong together and suffice; returns their owner, if there are any.
-    ///
-    /// # Errors
-    /// [`Error::Keys`], [`Error::Rlwe`] for keys of other parameters.
-    pub fn check(&self, program: &Program) -> Result<Option<KeyId>, Error> {
-        match (self, &program.parameters) {
-            (Self::Narrow(keys), Parameters::Bfv(p)) => {
-                keys.check(program, p.rlwe(), rlwe::rotation_element)
-            }
-            (Self::Narrow(keys), Parameters::Ckks(p)) => {
-                keys.check(program, p.rlwe(), ckks::slot_rotation_element)
-            }
-            (Self::Wide(keys), Parameters::BfvWide(p)) => {
-                keys.check(program, p.rlwe(), rlwe::rotation_element)
-            }
-            _ => Err(Self::of_other_words()),
+    /// No keys, of the words of a parameter set.
+    pub(crate) fn none(parameters: &Parameters) -> Self {
+        match parameters {
+            Parameters::BfvWide(_) => Self::Wide(KeySet::default()),
+            _ => Self::Narrow(KeySet::default()),
         }
     }
 
-    /// Keys over 64-bit words.
-    pub(crate) fn narrow(&self) -> Result<&KeySet<u64>, Error> {
-        match self {
-            Self::Narrow(keys) => Ok(keys),
-            Self::Wide(_) => Err(Self::of_other_words()),
-        }
-    }
-
-    /// Keys over 128-bit words.
-    pub(crate) fn wide(&self) -> Result<&KeySet<u128>, Error> {
-        match self {
-            Self::Wide(keys) => Ok(keys),
-            Self::Narrow(_) => Err(Self::of_other_words()),
-        }
-    }
-
-    fn of_other_words() -> Error {
+    pub(crate) fn of_other_words() -> Error {
         Error::Keys("the evaluation keys and the program are of different word widths".into())
     }
 }
@@ -113,7 +86,9 @@ impl<W: Word> KeySet<W> {
             .collect())
     }
 
-    fn check(
+    /// Fails unless the keys belong together and suffice; returns their owner, if there are any. `element`: the
+    /// automorphism of a rotation.
+    pub(crate) fn check(
         &self,
         program: &Program,
         params: &RlweParams<W>,

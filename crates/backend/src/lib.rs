@@ -4,11 +4,12 @@
 //! every backend.
 //!
 //! ```text
-//! Program ─┐
-//! Keys ────┼─> Backend ──> ciphertexts, seconds by kind of operation
-//! inputs ──┘       └─> Observer: progress, cancellation
+//! Program ─┐                  inputs
+//! Keys ────┼─> Backend ──> Run ──┴──> ciphertexts, seconds by kind of operation
+//! Resources┘                └─> Observer: progress, cancellation
 //! ```
 
+mod client;
 mod coprocessor;
 mod cpu;
 mod error;
@@ -19,42 +20,76 @@ mod record;
 mod request;
 mod scheme;
 
+pub use client::{Client, ClientWord};
 pub use coprocessor::{Build, Coprocessor};
 pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
 pub use record::{Record, Recorder};
-pub use request::{Inputs, Observer, Outcome, Request, Seconds, Unobserved};
+pub use request::{Input, Observer, Outcome, Request, Seconds, Unobserved};
+
+use ::program::Program;
+use rlwe::Threads;
+use std::sync::Arc;
 
 /// An engine that runs whole programs.
-pub trait Backend {
+pub trait Backend: Send + Sync {
     /// Its name in reports.
     fn name(&self) -> &str;
 
-    /// Runs a program.
+    /// Opens a program with the keys of its evaluations. Between evaluations the run keeps what it prepared once, keys
+    /// and plaintexts, within its resources.
     ///
     /// # Errors
-    /// Keys or inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its
-    /// place; [`Error::Cancelled`].
-    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
+    /// Keys that are not the program's; what the backend cannot do.
+    fn open(
+        &self,
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error>;
 
-    /// Most requests that [`Backend::run_batch`] works on at a time: 1 where they take turns.
+    /// Its part of a client; `None` where clients are left to this machine's processor.
+    fn client(&self) -> Option<Arc<dyn Client>> {
+        None
+    }
+}
+
+/// What a run may use of this machine.
+#[derive(Clone)]
+pub struct Resources {
+    /// Threads; results do not depend on their number.
+    pub threads: Threads,
+    /// Bytes that it may keep between evaluations, beside the keys and the program themselves.
+    pub memory: usize,
+}
+
+/// A program that is opened with its keys.
+pub trait Run: Send + Sync {
+    /// Evaluates the program.
+    ///
+    /// # Errors
+    /// Inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its place;
+    /// [`Error::Cancelled`].
+    fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
+
+    /// Most requests that [`Run::evaluate_batch`] works on at a time: 1 where they take turns.
     fn batch_size(&self) -> usize {
         1
     }
 
-    /// Runs one program on many sets of ciphertexts, under the same keys and plain arguments. Outcomes in the order of
-    /// the requests.
+    /// Evaluates the program on many sets of ciphertexts with the same plain arguments. Outcomes in the order of the
+    /// requests.
     ///
     /// # Errors
-    /// Those of [`Backend::run`]; [`Error::Input`] for requests that have not as much in common.
-    fn run_batch(
+    /// Those of [`Run::evaluate`]; [`Error::Input`] for requests of other plain arguments than the first.
+    fn evaluate_batch(
         &self,
         requests: &[Request<'_>],
         observer: &dyn Observer,
     ) -> Result<Vec<Outcome>, Error> {
-        let run = |request| self.run(request, observer);
-        requests.iter().map(run).collect()
+        let evaluate = |request| self.evaluate(request, observer);
+        requests.iter().map(evaluate).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 
 pub mod key_switch;
 
-use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use crate::{Backend, Coprocessor, Error, Input, KeySet, Keys, Request, Resources, Unobserved};
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
 use device::Profile;
 use isa::{BuildInfo, Instruction};
@@ -15,7 +15,7 @@ use program::step::{Operation, Place, SourceLine, Step};
 use program::{
     Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading, Secrecy,
 };
-use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
 
@@ -76,20 +76,21 @@ pub fn multiply(
         relinearization: Some(relin),
         ..KeySet::default()
     });
-    let lent: Vec<[&Ciphertext<u64>; 2]> = pairs.iter().map(|[a, b]| [a, b]).collect();
+    let lent: Vec<[Input<'_>; 2]> = (pairs.iter())
+        .map(|pair| pair.each_ref().map(|one| Input::Ciphertext(one)))
+        .collect();
     let requests: Vec<Request<'_>> = lent
         .iter()
         .map(|pair| Request {
-            program: &program,
-            keys: &keys,
-            inputs: Inputs::Bfv(pair),
+            inputs: pair,
             plain: &[],
             seed: Seed::from_text("measure zeros"),
         })
         .collect();
     coprocessor.take_usage();
     coprocessor.take_shift();
-    let outcomes = coprocessor.run_batch(&requests, &Unobserved)?;
+    let run = coprocessor.open(&Arc::new(program), &keys, &alone())?;
+    let outcomes = run.evaluate_batch(&requests, &Unobserved)?;
     let session = coprocessor.session();
     let (profile, instructions) = (session.profile().clone(), session.program().to_vec());
     drop(session);
@@ -163,6 +164,14 @@ pub fn parameters(
         auxiliary,
     };
     Ok(BfvParams::new(&literal, policy)?)
+}
+
+/// One thread; nothing is kept, as each measurement is of one batch.
+fn alone() -> Resources {
+    Resources {
+        threads: Threads::ONE,
+        memory: 0,
+    }
 }
 
 fn program(params: &BfvParams<u64>) -> Result<Program, Error> {

@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Request and outcome of a run.
 
-use crate::Keys;
-use program::Program;
 use program::expression::Numbers;
 use rlwe::Seed;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Ciphertexts of the encrypted arguments, in the program's order.
+/// A ciphertext of an encrypted argument.
 #[derive(Clone, Copy)]
-pub enum Inputs<'a> {
-    /// As they travel.
-    Bytes(&'a [&'a [u8]]),
-    /// Of BFV.
-    Bfv(&'a [&'a bfv::Ciphertext<u64>]),
-    /// Of BFV over wide words.
-    BfvWide(&'a [&'a bfv::Ciphertext<u128>]),
-    /// Of CKKS.
-    Ckks(&'a [&'a ckks::Ciphertext]),
+pub enum Input<'a> {
+    /// As it travels.
+    Bytes(&'a [u8]),
+    /// A ciphertext of the program's scheme and word width.
+    Ciphertext(&'a (dyn Any + Send + Sync)),
 }
 
-/// One run of a program.
+/// One evaluation of an opened program.
 pub struct Request<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// Evaluation keys.
-    pub keys: &'a Keys,
-    /// Encrypted arguments.
-    pub inputs: Inputs<'a>,
+    /// Encrypted arguments, in the program's order.
+    pub inputs: &'a [Input<'a>],
     /// Plain arguments in order, row-major: reals in CKKS; in BFV any integers, reduced modulo t.
     pub plain: &'a [Numbers],
     /// Seed of the encryptions of zero: the k-th of the program is message k.

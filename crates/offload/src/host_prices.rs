@@ -103,7 +103,7 @@ struct Given;
 impl<W: Word> Host<W> for Given {
     type Error = RnsError;
 
-    fn source(&self, _: u32) -> Result<Vec<Vec<W>>, RnsError> {
+    fn source(&self, _: u32) -> Result<Vec<Words<W>>, RnsError> {
         unreachable!("sources are put")
     }
 

@@ -20,11 +20,11 @@ pub trait Host<W: Word> {
     /// Why it fails.
     type Error: From<RnsError>;
 
-    /// The limbs of a source.
+    /// The limbs of a source, which the host may hold too.
     ///
     /// # Errors
     /// Its own.
-    fn source(&self, number: u32) -> Result<Vec<Vec<W>>, Self::Error>;
+    fn source(&self, number: u32) -> Result<Vec<Words<W>>, Self::Error>;
 
     /// The limbs that a homomorphic step gives, all of them in order; operands likewise.
     ///
@@ -78,7 +78,7 @@ impl<'g, W: Word> Memory<'g, W> {
     pub fn put(&mut self, limb: Limb, words: Vec<W>) {
         let bundle = self.graph.home(limb);
         self.done[bundle] = true;
-        self.keep(limb, words);
+        self.keep(limb, Arc::new(Zeroizing::new(words)));
     }
 
     /// A limb, for one of its uses; what it depends on is computed first.
@@ -122,10 +122,9 @@ impl<'g, W: Word> Memory<'g, W> {
         words.expect("a limb is used as often as was said")
     }
 
-    fn keep(&mut self, limb: Limb, words: Vec<W>) {
+    fn keep(&mut self, limb: Limb, words: Words<W>) {
         let at = limb.0 as usize;
-        let words = Zeroizing::new(words);
-        self.held[at] = (self.uses[at] > 0).then(|| Arc::new(words));
+        self.held[at] = (self.uses[at] > 0).then_some(words);
     }
 
     fn compute<H: Host<W>>(&mut self, number: usize, host: &H) -> Result<(), H::Error> {
@@ -136,7 +135,13 @@ impl<'g, W: Word> Memory<'g, W> {
             .map(|limbs| limbs.iter().map(|limb| self.use_once(*limb)).collect())
             .collect();
         let results = match &bundle.operation {
-            Operation::Source(source, _) => host.source(*source)?,
+            Operation::Source(source, _) => {
+                for (limb, words) in bundle.limbs().zip(host.source(*source)?) {
+                    self.keep(limb, words);
+                }
+                self.done[number] = true;
+                return Ok(());
+            }
             Operation::Step(step, _) => host.step(*step, &operands)?,
             Operation::Convert | Operation::Round { .. } => self.convert(bundle, &operands)?,
             Operation::Permute { element, form } => {
@@ -145,7 +150,7 @@ impl<'g, W: Word> Memory<'g, W> {
             operation => self.by_limb(bundle, operation, &operands),
         };
         for (limb, words) in bundle.limbs().zip(results) {
-            self.keep(limb, words);
+            self.keep(limb, Arc::new(Zeroizing::new(words)));
         }
         self.done[number] = true;
         Ok(())

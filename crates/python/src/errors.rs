@@ -132,7 +132,7 @@ impl Raise for program::Error {
     }
 }
 
-impl Raise for backend::Error {
+impl Raise for ::backend::Error {
     fn kind(&self) -> Kind {
         match self.cause() {
             Self::Program(error) => error.kind(),

@@ -2,6 +2,7 @@
 //! Python bindings of ringsmith; no logic lives here.
 
 mod arrays;
+mod backend;
 mod bfv;
 mod ckks;
 mod context;
@@ -54,6 +55,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     security::register(m)?;
     keys::register(m)?;
     bfv::register(m)?;
+    backend::register(m)?;
     device::register(m)?;
     program::register(m)?;
     message::register(m)?;

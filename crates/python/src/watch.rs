@@ -2,7 +2,7 @@
 //! Long work that Ctrl-C ends, and that tells its progress.
 
 use crate::work::{Failure, finished};
-use backend::Observer;
+use ::backend::Observer;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

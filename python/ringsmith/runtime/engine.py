@@ -43,7 +43,7 @@ class Engine(Protocol):
         """The name a report shows, such as `cpu` or `model:cofhee`."""
 
     @property
-    def device(self) -> _native.Device | None:
+    def device(self) -> _native.Backend | None:
         """The co-processor that programs and clients run on (None: the CPU)."""
 
     @property

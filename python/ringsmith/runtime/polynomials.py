@@ -142,7 +142,7 @@ class PolynomialServer:
         relin_key: _native.RelinKey | None,
         *,
         threads: int | None = None,
-        device: _native.Device | None = None,
+        device: _native.Backend | None = None,
     ) -> None:
         """Use a key for many runs, on `threads` (all cores) or on a co-processor."""
         self._context = context

@@ -51,7 +51,7 @@ class ProgramData:
     made_from: Circuit | None = None
     rejected: tuple[Rejected, ...] = ()
     functions: UserFunctions = field(default_factory=UserFunctions)
-    device: _native.Device | None = None
+    device: _native.Backend | None = None
     recording: Recording | None = None
     layouts: tuple[LayoutNote, ...] = ()
     proven: frozenset[tuple[str, float]] = frozenset()

@@ -167,7 +167,7 @@ class Scheme(ABC):
 class CkksScheme(Scheme):
     """CKKS on the engine."""
 
-    def __init__(self, params: ParameterSet, device: _native.Device | None = None) -> None:
+    def __init__(self, params: ParameterSet, device: _native.Backend | None = None) -> None:
         """Build the context of a set; `device`: encrypts and decrypts."""
         super().__init__(CkksEncoding(params))
         self.encryptor_class = partial(_native.CkksEncryptor, device=device)
@@ -186,7 +186,7 @@ class CkksScheme(Scheme):
 class BfvScheme(Scheme):
     """BFV on the engine."""
 
-    def __init__(self, params: ParameterSet, device: _native.Device | None = None) -> None:
+    def __init__(self, params: ParameterSet, device: _native.Backend | None = None) -> None:
         """Build the context of a set; `device`: encrypts and decrypts."""
         super().__init__(BfvEncoding(params))
         self.encryptor_class = partial(_native.BfvEncryptor, device=device)
@@ -198,6 +198,6 @@ class BfvScheme(Scheme):
         return noise_bits
 
 
-def open_scheme(params: ParameterSet, device: _native.Device | None = None) -> Scheme:
+def open_scheme(params: ParameterSet, device: _native.Backend | None = None) -> Scheme:
     """Return the engine's objects for a set; on a `device` a client encrypts and decrypts."""
     return CkksScheme(params, device) if params.scheme == "ckks" else BfvScheme(params, device)

@@ -39,13 +39,25 @@ class Execution:
     elapsed: float | None = None
 
 
+KEPT_BYTES = 256 << 20
+"""Bytes that a server keeps between evaluations by default, beside its keys."""
+
+
 class Server(Shown):
     """Evaluates a program on ciphertexts with evaluation keys only."""
 
-    def __init__(self, program: ProgramData, keys: Keys | Sequence[Keys], *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        program: ProgramData,
+        keys: Keys | Sequence[Keys],
+        *,
+        threads: int | None = None,
+        memory: int = KEPT_BYTES,
+    ) -> None:
         """Check that the keys belong to the program and are complete; several sets are joined (`program.joined`).
 
-        `threads`: by default one for each core.
+        `threads`: by default one for each core. `memory`: bytes that plaintexts and keys prepared for the engine may
+        take between evaluations.
         """
         keys = one_of(program, keys, Keys)
         receiver = f"a server of {program.signature.name}"
@@ -73,6 +85,7 @@ class Server(Shown):
             loaded.public,
             threads=None if threads is None else whole("threads", threads),
             device=program.device,
+            memory=memory,
         )
 
     def __repr__(self) -> str:

@@ -215,7 +215,9 @@ class Worker:
 
     def _load(self, task: Task, program: Program) -> _Loaded:
         """Return the session of a program and keys."""
-        server = Server(program, Keys.from_bytes(bytes_of(_there(task.keys))), threads=self._threads)
+        # Nothing stays between runs beside what `cost.held` counts.
+        keys = Keys.from_bytes(bytes_of(_there(task.keys)))
+        server = Server(program, keys, threads=self._threads, memory=0)
         facts = {
             "identity": program.identity.digest.hex(),
             "sections": {section: value.hex() for section, value in program.identity.sections},

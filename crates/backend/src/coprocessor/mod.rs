@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A co-processor: the polynomial operations of a whole program, planned at once.
 
-mod client;
 mod predict;
 
-use crate::lower::{Engine, Shape, run};
+use crate::lower::{Engine, Shape, open};
 
-use crate::{Backend, Error, Inputs, Observer, Outcome, Request};
+use crate::{Backend, Client, Error, Keys, Observer, Resources, Run};
 use ::polynomial::{Graph, Host, Memory};
-use bfv::Ciphertext;
 use offload::{Ended, Offer, Progress, Ran, Session, Shift, Usage};
 pub use predict::Build;
 use predict::{MOST_RUNS, shape_of};
 use program::Program;
-use rlwe::Threads;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
@@ -23,7 +20,6 @@ use zq::Word;
 pub struct Coprocessor {
     device: Arc<Device>,
     offer: Arc<Offer>,
-    threads: Threads,
     /// See [`Coprocessor::digit_major`].
     digit_major: bool,
 }
@@ -51,7 +47,6 @@ impl Coprocessor {
         Self {
             device: Arc::new(device),
             offer: Arc::new(Offer::new(operations)),
-            threads: Threads::ONE,
             digit_major: false,
         }
     }
@@ -60,13 +55,6 @@ impl Coprocessor {
     #[must_use]
     pub fn with_cores(self, others: Vec<Session>) -> Self {
         *self.others() = others;
-        self
-    }
-
-    /// The same device, with threads for what stays here.
-    #[must_use]
-    pub fn with_threads(mut self, threads: Threads) -> Self {
-        self.threads = threads;
         self
     }
 
@@ -124,71 +112,6 @@ impl Coprocessor {
     pub fn take_shift(&self) -> Shift {
         self.session().take_shift()
     }
-
-    /// Requests for all cores, which share out what they give.
-    fn run_round(
-        &self,
-        requests: &[Request<'_>],
-        observer: &dyn Observer,
-    ) -> Result<Vec<Outcome>, Error> {
-        let round = Round::new(requests);
-        let outcome = run(self, &self.threads, &round.request(), observer)?;
-        let each = round.first.program.outputs.len().max(1);
-        let outcomes = outcome.outputs.chunks(each).map(|outputs| Outcome {
-            outputs: outputs.to_vec(),
-            seconds: outcome.seconds.clone(),
-        });
-        Ok(outcomes.collect())
-    }
-}
-
-/// A round of a batch: the program on several sets of ciphertexts.
-struct Round<'a> {
-    first: &'a Request<'a>,
-    program: Program,
-    bytes: Vec<&'a [u8]>,
-    bfv: Vec<&'a Ciphertext<u64>>,
-    bfv_wide: Vec<&'a Ciphertext<u128>>,
-    ckks: Vec<&'a ckks::Ciphertext>,
-}
-
-impl<'a> Round<'a> {
-    /// Of requests that differ in their ciphertexts only, at least one.
-    fn new(requests: &'a [Request<'a>]) -> Self {
-        let first = &requests[0];
-        let mut round = Self {
-            first,
-            program: first.program.repeated(requests.len()),
-            bytes: Vec::new(),
-            bfv: Vec::new(),
-            bfv_wide: Vec::new(),
-            ckks: Vec::new(),
-        };
-        for request in requests {
-            match request.inputs {
-                Inputs::Bytes(all) => round.bytes.extend(all),
-                Inputs::Bfv(all) => round.bfv.extend(all),
-                Inputs::BfvWide(all) => round.bfv_wide.extend(all),
-                Inputs::Ckks(all) => round.ckks.extend(all),
-            }
-        }
-        round
-    }
-
-    fn request(&self) -> Request<'_> {
-        Request {
-            program: &self.program,
-            keys: self.first.keys,
-            inputs: match self.first.inputs {
-                Inputs::Bytes(_) => Inputs::Bytes(&self.bytes),
-                Inputs::Bfv(_) => Inputs::Bfv(&self.bfv),
-                Inputs::BfvWide(_) => Inputs::BfvWide(&self.bfv_wide),
-                Inputs::Ckks(_) => Inputs::Ckks(&self.ckks),
-            },
-            plain: self.first.plain,
-            seed: self.first.seed.clone(),
-        }
-    }
 }
 
 /// Shows a stream's progress to whoever waits for the run.
@@ -231,6 +154,10 @@ impl Engine for Coprocessor {
         1 + self.others().len()
     }
 
+    fn batch_size(&self) -> usize {
+        self.cores() * MOST_RUNS
+    }
+
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
         graph: &'g Graph<W>,
@@ -264,44 +191,16 @@ impl Backend for Coprocessor {
         &self.device.name
     }
 
-    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
-        run(self, &self.threads, request, observer)
-    }
-
-    fn batch_size(&self) -> usize {
-        self.cores() * MOST_RUNS
-    }
-
-    /// Outputs are shared out to all cores; a core moves the data of one while it works on another.
-    fn run_batch(
+    fn open(
         &self,
-        requests: &[Request<'_>],
-        observer: &dyn Observer,
-    ) -> Result<Vec<Outcome>, Error> {
-        let Some(first) = requests.first() else {
-            return Ok(Vec::new());
-        };
-        let same = |r: &Request<'_>| {
-            std::ptr::eq(r.keys, first.keys)
-                && r.plain == first.plain
-                && (std::ptr::eq(r.program, first.program) || r.program == first.program)
-        };
-        if let Some(odd) = requests.iter().position(|request| !same(request)) {
-            return Err(Error::Input(format!(
-                "run {odd} of the batch has another program, other keys or other plain arguments than run 0; run those as a \
-                 batch of their own"
-            )));
-        }
-        if !first.program.can_repeat() {
-            return requests
-                .iter()
-                .map(|request| self.run(request, observer))
-                .collect();
-        }
-        let mut outcomes = Vec::with_capacity(requests.len());
-        for round in requests.chunks(self.batch_size()) {
-            outcomes.extend(self.run_round(round, observer)?);
-        }
-        Ok(outcomes)
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        open(self, program, keys, resources)
+    }
+
+    fn client(&self) -> Option<Arc<dyn Client>> {
+        Some(Arc::new(self.clone()))
     }
 }

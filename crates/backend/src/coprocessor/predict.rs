@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a program would take of a co-processor, before there is one: its plan and the cycles of it.
 
-use crate::lower::{Lower, Shape, Widened, lower, wide_shape};
-use crate::scheme::{bfv, ckks};
-use crate::{Error, KeySet};
+use crate::lower::{Lower, Shape, Visitor, lower, visit};
+use crate::{Error, Keys};
 use isa::{BuildInfo, Op, Reduction};
 use offload::{Offer, Prediction};
-use program::{Parameters, Program};
-use rlwe::{Seed, Threads};
+use program::Program;
+use rlwe::Threads;
 
 /// Ciphertext sets that one core works on as one program: more take more of the host's memory and hide no more.
 pub(crate) const MOST_RUNS: usize = 8;
@@ -71,53 +70,37 @@ impl Build<'_> {
                 &repeated
             }
         };
-        match &program.parameters {
-            Parameters::Bfv(params) => {
-                let (keys, shape) = (KeySet::default(), self.shape(params.n()));
-                let scheme = bfv::Bfv::new(params, &keys, nothing(), &Threads::ONE, false)?;
-                match wide_shape(params, shape) {
-                    Ok(shape) => self.lowered(program, &Widened::new(scheme)?, shape),
-                    Err(shape) => self.lowered(program, &scheme, shape),
-                }
-            }
-            Parameters::BfvWide(params) => {
-                let (keys, shape) = (KeySet::default(), self.shape(params.n()));
-                let scheme = bfv::Bfv::new(params, &keys, nothing(), &Threads::ONE, false)?;
-                self.lowered(program, &scheme, shape)
-            }
-            Parameters::Ckks(params) => {
-                let (keys, shape) = (KeySet::default(), self.shape(params.n()).narrow());
-                let scheme = ckks::Ckks::new(params, &keys, nothing(), &Threads::ONE);
-                self.lowered(program, &scheme, shape)
-            }
-        }
+        let shape = shape_of(self.info, self.offer, program.parameters.n());
+        let keys = Keys::none(&program.parameters);
+        let predicting = Predicting {
+            build: self,
+            program,
+        };
+        visit(program, &keys, &Threads::ONE, shape, predicting)
     }
+}
 
-    fn shape(&self, n: usize) -> Shape {
-        shape_of(self.info, self.offer, n)
-    }
+/// A build and a program whose scheme is still to come.
+struct Predicting<'a> {
+    build: &'a Build<'a>,
+    program: &'a Program,
+}
 
-    fn lowered<S: Lower>(
-        &self,
-        program: &Program,
-        scheme: &S,
-        shape: Shape,
-    ) -> Result<Prediction, Error> {
+impl Visitor for Predicting<'_> {
+    type Out = Prediction;
+
+    fn visit<S: Lower>(self, scheme: S, shape: Shape) -> Result<Prediction, Error> {
+        let Self { build, program } = self;
         let inputs = program
             .steps
             .iter()
             .take_while(|step| step.operation.is_input());
         let scales: Vec<f64> = inputs.map(|step| step.scale).collect();
-        let lowered = lower(program, scheme, &scales, shape)?;
-        let parts = lowered.parts(self.info.cores as usize);
-        offload::predict(self.info, self.offer, &parts).map_err(|error| Error::Device {
+        let lowered = lower(program, &scheme, &scales, shape)?;
+        let parts = lowered.parts(build.info.cores as usize);
+        offload::predict(build.info, build.offer, &parts).map_err(|error| Error::Device {
             name: "this build".into(),
             message: error.to_string(),
         })
     }
-}
-
-/// A prediction draws nothing.
-fn nothing() -> Seed {
-    Seed::from_bytes([0; 32])
 }

@@ -3,59 +3,40 @@
 
 mod walk;
 
-use crate::scheme::inputs::{self, Given, of_another_scheme};
+use crate::scheme::inputs;
 use crate::scheme::interface::Scheme;
-use crate::scheme::plaintexts::Plaintexts;
+use crate::scheme::kept::Room;
+use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
-use crate::scheme::{bfv, ckks};
-use crate::{Backend, Error, Inputs, Observer, Outcome, Request, Seconds};
-use program::Parameters;
-use rlwe::Threads;
+use crate::scheme::with_scheme;
+use crate::{Backend, Error, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
+use program::Program;
+use program::expression::Numbers;
+use rlwe::{KeyId, Threads};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use walk::Walk;
 
 /// Runs programs on this machine's processor. Independent steps run side by side, each on one thread; a step that
 /// nothing else can run beside has all threads. Results do not depend on their number.
-#[derive(Clone)]
-pub struct Cpu {
-    threads: Threads,
-}
+#[derive(Clone, Copy)]
+pub struct Cpu;
 
 impl Cpu {
-    /// On these threads.
-    pub fn new(threads: Threads) -> Self {
-        Self { threads }
-    }
-
-    fn run_on<S: Scheme>(
-        &self,
-        scheme: &S,
-        given: &Given<'_, S::Ciphertext>,
-        request: &Request<'_>,
-        observer: &dyn Observer,
-    ) -> Result<Outcome, Error> {
-        let program = request.program;
-        let owner = request.keys.check(program)?;
-        let mut seconds = Seconds::default();
-        let start = Instant::now();
-        let inputs = inputs::read(scheme, given, &self.threads)?;
-        inputs::check(scheme, program, &inputs, owner)?;
-        seconds.add("read", start);
-        let start = Instant::now();
-        let plaintexts = Plaintexts::new(program, scheme, request.plain, &self.threads)?;
-        if !program.plaintexts.is_empty() {
-            seconds.add("encode", start);
-        }
-        let plan = Plan::new(program);
-        let walk = Walk::new(program, &plan, scheme, &plaintexts, inputs, observer);
-        let (outputs, steps) = walk.run(self.threads.count())?;
-        seconds.merge(&steps);
-        let start = Instant::now();
-        let outputs = self
-            .threads
-            .try_map(&outputs, |c| Ok::<_, Error>(scheme.write(c)))?;
-        seconds.add("write", start);
-        Ok(Outcome { outputs, seconds })
+    fn opened<S: Scheme>(
+        scheme: S,
+        program: &Arc<Program>,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        Ok(Box::new(Opened {
+            owner: scheme.check_keys(program)?,
+            scheme,
+            plan: Plan::new(program),
+            program: Arc::clone(program),
+            threads: resources.threads.clone(),
+            room: Room::new(resources.memory),
+            evaluated: Mutex::default(),
+        }))
     }
 }
 
@@ -64,40 +45,70 @@ impl Backend for Cpu {
         "cpu"
     }
 
-    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
-        let (inputs, seed) = (request.inputs, request.seed.clone());
-        let encodes = !request.program.plaintexts.is_empty();
-        match &request.program.parameters {
-            Parameters::Bfv(params) => {
-                let keys = request.keys.narrow()?;
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, encodes)?;
-                let given = match inputs {
-                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                    Inputs::Bfv(all) => Given::Ciphertexts(all),
-                    _ => return Err(of_another_scheme()),
-                };
-                self.run_on(&scheme, &given, request, observer)
-            }
-            Parameters::BfvWide(params) => {
-                let keys = request.keys.wide()?;
-                let scheme = bfv::Bfv::new(params, keys, seed, &self.threads, encodes)?;
-                let given = match inputs {
-                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                    Inputs::BfvWide(all) => Given::Ciphertexts(all),
-                    _ => return Err(of_another_scheme()),
-                };
-                self.run_on(&scheme, &given, request, observer)
-            }
-            Parameters::Ckks(params) => {
-                let keys = request.keys.narrow()?;
-                let scheme = ckks::Ckks::new(params, keys, seed, &self.threads);
-                let given = match inputs {
-                    Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                    Inputs::Ckks(all) => Given::Ciphertexts(all),
-                    _ => return Err(of_another_scheme()),
-                };
-                self.run_on(&scheme, &given, request, observer)
-            }
+    fn open(
+        &self,
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        with_scheme!((program, keys, &resources.threads), scheme => {
+            Self::opened(scheme, program, resources)
+        })
+    }
+}
+
+/// A program with its keys; the plaintexts of the last plain arguments stay.
+struct Opened<S: Scheme> {
+    program: Arc<Program>,
+    scheme: S,
+    owner: Option<KeyId>,
+    plan: Plan,
+    threads: Threads,
+    room: Arc<Room>,
+    evaluated: Mutex<Option<Arc<Evaluated<S>>>>,
+}
+
+impl<S: Scheme> Opened<S> {
+    fn evaluated(&self, arguments: &[Numbers]) -> Result<Arc<Evaluated<S>>, Error> {
+        let last = || {
+            let last = self.evaluated.lock();
+            last.unwrap_or_else(PoisonError::into_inner)
+        };
+        // Others leave their room before new ones take it.
+        let known = last().take_if(|known| !known.is_of(arguments));
+        drop(known);
+        if let Some(known) = last().as_ref().filter(|known| known.is_of(arguments)) {
+            return Ok(Arc::clone(known));
         }
+        let made = Evaluated::new(&self.program, arguments, &self.threads, &self.room)?;
+        let made = Arc::new(made);
+        *last() = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+impl<S: Scheme> Run for Opened<S> {
+    fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let (program, scheme, threads) = (&*self.program, &self.scheme, &self.threads);
+        let mut seconds = Seconds::default();
+        let start = Instant::now();
+        let inputs = inputs::read(scheme, request.inputs, threads)?;
+        inputs::check(scheme, program, &inputs, self.owner)?;
+        seconds.add("read", start);
+        let start = Instant::now();
+        let evaluated = self.evaluated(request.plain)?;
+        let plaintexts = Plaintexts::new(program, scheme, evaluated, threads);
+        if !program.plaintexts.is_empty() {
+            seconds.add("encode", start);
+        }
+        let zeros = scheme.zeros(request.seed.clone())?;
+        let order = (program, &self.plan);
+        let walk = Walk::new(order, scheme, &plaintexts, &zeros, inputs, observer);
+        let (outputs, steps) = walk.run(threads.count())?;
+        seconds.merge(&steps);
+        let start = Instant::now();
+        let outputs = threads.try_map(&outputs, |c| Ok::<_, Error>(scheme.write(c)))?;
+        seconds.add("write", start);
+        Ok(Outcome { outputs, seconds })
     }
 }

@@ -71,6 +71,7 @@ pub struct Walk<'a, S: Scheme> {
     plan: &'a Plan,
     scheme: &'a S,
     plaintexts: &'a Plaintexts<'a, S>,
+    zeros: &'a S::Zeros,
     observer: &'a dyn Observer,
     ahead: usize,
     state: Mutex<State<'a, S::Ciphertext>>,
@@ -100,10 +101,10 @@ impl<S: Scheme> Drop for Unwinding<'_, '_, S> {
 
 impl<'a, S: Scheme> Walk<'a, S> {
     pub fn new(
-        program: &'a Program,
-        plan: &'a Plan,
+        (program, plan): (&'a Program, &'a Plan),
         scheme: &'a S,
         plaintexts: &'a Plaintexts<'a, S>,
+        zeros: &'a S::Zeros,
         inputs: Vec<Value<'a, S::Ciphertext>>,
         observer: &'a dyn Observer,
     ) -> Self {
@@ -129,6 +130,7 @@ impl<'a, S: Scheme> Walk<'a, S> {
             plan,
             scheme,
             plaintexts,
+            zeros,
             observer,
             ahead: AHEAD,
             state: Mutex::new(state),
@@ -231,7 +233,9 @@ impl<'a, S: Scheme> Walk<'a, S> {
                     (Some(transform), [a]) => {
                         self.scheme.transform(spread, a, transform, &of_terms)
                     }
-                    (_, []) => self.scheme.zero(self.plan.zero_index(number), step),
+                    (_, []) => self
+                        .scheme
+                        .zero(self.zeros, self.plan.zero_index(number), step),
                     (_, operands) => {
                         self.scheme
                             .apply(spread, step, operands, plaintext.as_deref())

@@ -15,7 +15,7 @@ use rlwe::{KeyId, SignedPoly, ZeroSample};
 use rns::{RnsBasis, RnsPoly};
 use zq::{Modulus, Word};
 
-impl<W: Word> Lower for Bfv<'_, W> {
+impl<W: Word> Lower for Bfv<W> {
     type Word = W;
     const FORM: Form = Form::Coefficients;
     const TRANSFORMS: bool = true;
@@ -35,13 +35,13 @@ impl<W: Word> Lower for Bfv<'_, W> {
 
     fn assemble(&self, parts: &Parts<W>, _: f64, key: KeyId) -> Result<Ciphertext<W>, Error> {
         let parts = polynomials(self.params.rlwe(), parts)?;
-        Ok(Ciphertext::from_parts(self.params, key, parts)?)
+        Ok(Ciphertext::from_parts(&self.params, key, parts)?)
     }
 
     fn summand(&self, plaintext: &Plaintext, limbs: usize) -> Result<Vec<W>, Error> {
         let basis = self.params.rlwe().q_prefix(limbs)?;
         let zero = vec![RnsPoly::zeros(&basis); 2];
-        let zero = Ciphertext::from_parts(self.params, KeyId::NONE, zero)?;
+        let zero = Ciphertext::from_parts(&self.params, KeyId::NONE, zero)?;
         let sum = self.evaluators.single.add_plain(&zero, plaintext)?;
         Ok(sum.parts()[0].data().to_vec())
     }
@@ -66,9 +66,14 @@ impl<W: Word> Lower for Bfv<'_, W> {
         self.keys.public_limbs(half, limbs)
     }
 
-    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
+    fn zero_sample(
+        &self,
+        zeros: &Self::Zeros,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error> {
         let public = key(self.keys.public.as_deref(), "public")?;
-        let zeros = key(self.zeros.as_ref(), "public")?;
+        let zeros = key(zeros.as_ref(), "public")?;
         Ok(zeros.sample(public, index, sample)?)
     }
 
@@ -106,7 +111,7 @@ pub trait Multiplies: Lower {
     fn plain_modulus(&self) -> u64;
 }
 
-impl<W: Word> Multiplies for Bfv<'_, W> {
+impl<W: Word> Multiplies for Bfv<W> {
     fn over_q(&self, limbs: usize) -> Result<RnsBasis<W>, Error> {
         Ok(self.params.over_q_basis(limbs)?)
     }

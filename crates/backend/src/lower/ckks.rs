@@ -12,7 +12,7 @@ use ::ckks::{Ciphertext, Plaintext};
 use ::polynomial::Form;
 use rlwe::{KeyId, SignedPoly, ZeroSample};
 
-impl Lower for Ckks<'_> {
+impl Lower for Ckks {
     type Word = u64;
     const FORM: Form = Form::Values;
     const TRANSFORMS: bool = true;
@@ -34,7 +34,7 @@ impl Lower for Ckks<'_> {
         let parts = polynomials(self.params.rlwe(), parts)?;
         let slots = self.params.slots();
         Ok(Ciphertext::from_parts(
-            self.params,
+            &self.params,
             parts,
             scale,
             slots,
@@ -64,9 +64,14 @@ impl Lower for Ckks<'_> {
         self.keys.public_limbs(half, limbs)
     }
 
-    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
+    fn zero_sample(
+        &self,
+        zeros: &Self::Zeros,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error> {
         let public = key(self.keys.public.as_deref(), "public")?;
-        Ok(self.zeros.sample(public, index, sample)?)
+        Ok(zeros.sample(public, index, sample)?)
     }
 
     fn element(&self, rotation: i32) -> u64 {

@@ -58,14 +58,15 @@ struct Given<'a, W: Word> {
 impl<W: Word> Host<W> for Given<'_, W> {
     type Error = Error;
 
-    fn source(&self, number: u32) -> Result<Vec<Vec<W>>, Error> {
+    fn source(&self, number: u32) -> Result<Vec<Words<W>>, Error> {
+        let own = |limb: &[W]| Words::new(Zeroizing::new(limb.to_vec()));
         let cut = |residues: &[W]| {
             let limbs = residues.chunks_exact(self.basis.n());
-            limbs.take(self.basis.len()).map(<[W]>::to_vec).collect()
+            limbs.take(self.basis.len()).map(own).collect()
         };
         Ok(match &self.held[number as usize] {
             Held::Residues(residues) => cut(residues),
-            Held::Limbs(limbs) => limbs.iter().map(|limb| limb.to_vec()).collect(),
+            Held::Limbs(limbs) => limbs.iter().map(|limb| own(limb)).collect(),
             Held::Small(poly) => cut(Zeroizing::new(poly.residues(&self.basis)).data()),
         })
     }

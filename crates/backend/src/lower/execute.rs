@@ -7,6 +7,7 @@ use super::value::Source;
 use super::wide::widen;
 use crate::Error;
 use crate::scheme::interface::Spread;
+use crate::scheme::kept::Kept;
 use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::Plan;
 use crate::scheme::value::Value;
@@ -15,7 +16,7 @@ use program::{Encryption, Program};
 use rlwe::{KeyId, ZeroSample};
 use rns::{Automorphism, Coeff, RnsPoly};
 use zeroize::Zeroizing;
-use zq::Word as _;
+use zq::Word;
 
 /// Words of a limb.
 type Words<S> = Vec<<S as Lower>::Word>;
@@ -27,14 +28,63 @@ pub struct Around<'a, S: Lower> {
     pub scheme: &'a S,
     pub plaintexts: &'a Plaintexts<'a, S>,
     pub inputs: &'a [Value<'a, S::Ciphertext>],
+    pub zeros: &'a S::Zeros,
     pub lowered: &'a Lowered<S::Word>,
+    pub kept: Sources<'a, S::Word>,
     pub key: KeyId,
+}
+
+/// Sources that stay between requests, by number.
+pub struct Sources<'a, W: Word> {
+    /// Those made of keys.
+    pub keys: &'a Kept<u32, Vec<Shared<W>>>,
+    /// Those made of plaintexts.
+    pub plaintexts: &'a Kept<u32, Vec<Shared<W>>>,
 }
 
 impl<S: Lower> Host<S::Word> for Around<'_, S> {
     type Error = Error;
 
-    fn source(&self, number: u32) -> Result<Vec<Words<S>>, Error> {
+    fn source(&self, number: u32) -> Result<Vec<Shared<S::Word>>, Error> {
+        let made = || -> Result<Vec<Shared<S::Word>>, Error> {
+            let limbs = self.made(number)?.into_iter();
+            Ok(limbs.map(|limb| Zeroizing::new(limb).into()).collect())
+        };
+        let kept = match self.lowered.sources[number as usize] {
+            Source::Input { .. } | Source::Sample { .. } => return made(),
+            Source::Sum(..) | Source::Factor(..) | Source::Extended(..) => self.kept.plaintexts,
+            Source::Key { .. } | Source::SpecialKey { .. } | Source::PublicKey { .. } => {
+                self.kept.keys
+            }
+        };
+        let bytes = |limbs: &Vec<Shared<S::Word>>| {
+            let words: usize = limbs.iter().map(|limb| limb.len()).sum();
+            words * size_of::<S::Word>()
+        };
+        Ok(kept.get_or(number, bytes, made)?.to_vec())
+    }
+
+    fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {
+        let step = &self.program.steps[number as usize];
+        let failed = |error: Error| error.at(self.program, number);
+        let made = if step.operation.encrypts() {
+            self.scheme
+                .zero(self.zeros, self.plan.zero_index(number), step)
+        } else {
+            self.apply(number, operands)
+        };
+        let made = made.map_err(failed)?;
+        let n = self.lowered.graph.n();
+        let parts: Vec<Words<S>> = (0..usize::from(step.size))
+            .map(|part| self.scheme.part(&made, part))
+            .collect();
+        Ok(parts.concat().chunks_exact(n).map(<[_]>::to_vec).collect())
+    }
+}
+
+impl<S: Lower> Around<'_, S> {
+    /// The limbs of a source.
+    fn made(&self, number: u32) -> Result<Vec<Words<S>>, Error> {
         let n = self.lowered.graph.n();
         let cut = |words: &[S::Word]| words.chunks_exact(n).map(<[_]>::to_vec).collect();
         let limbs = |level: u32| level as usize + 1;
@@ -83,24 +133,6 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
         }
     }
 
-    fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {
-        let step = &self.program.steps[number as usize];
-        let failed = |error: Error| error.at(self.program, number);
-        let made = if step.operation.encrypts() {
-            self.scheme.zero(self.plan.zero_index(number), step)
-        } else {
-            self.apply(number, operands)
-        };
-        let made = made.map_err(failed)?;
-        let n = self.lowered.graph.n();
-        let parts: Vec<Words<S>> = (0..usize::from(step.size))
-            .map(|part| self.scheme.part(&made, part))
-            .collect();
-        Ok(parts.concat().chunks_exact(n).map(<[_]>::to_vec).collect())
-    }
-}
-
-impl<S: Lower> Around<'_, S> {
     /// A half of a key, for ciphertexts of `limbs` limbs, over `wide` wide primes; as it is, if there are none.
     fn over_wide(
         &self,
@@ -135,8 +167,8 @@ impl<S: Lower> Around<'_, S> {
             basis = basis.concat(p)?;
         }
         let index = self.plan.zero_index(step);
-        let poly = self.scheme.zero_sample(index, sample)?.residues(&basis);
-        Ok(Zeroizing::new(poly))
+        let poly = self.scheme.zero_sample(self.zeros, index, sample)?;
+        Ok(Zeroizing::new(poly.residues(&basis)))
     }
 
     /// Limbs of values under x -> x^`element`.

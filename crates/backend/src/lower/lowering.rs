@@ -63,7 +63,12 @@ pub trait Lower: Scheme + Sized {
     fn public_key(&self, half: usize, limbs: usize) -> Result<Vec<Vec<Self::Word>>, Error>;
 
     /// A random polynomial of the encryption of zero with that number under the public key.
-    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error>;
+    fn zero_sample(
+        &self,
+        zeros: &Self::Zeros,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error>;
 
     /// The automorphism of a rotation.
     fn element(&self, rotation: i32) -> u64;

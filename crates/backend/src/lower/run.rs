@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run in polynomial operations, whatever computes them.
 
-use super::execute::Around;
+use super::execute::{Around, Sources};
 use super::lowered::{Lowered, lower};
 use super::lowering::Lower;
-use super::shape::{Shape, wide_shape};
-use super::widened::Widened;
-use crate::scheme::inputs::{self, Given};
-use crate::scheme::plaintexts::Plaintexts;
+use super::on_engine::{Visitor, visit};
+use super::shape::Shape;
+use crate::scheme::inputs;
+use crate::scheme::kept::{Kept, Room};
+use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
-use crate::scheme::value::Value;
-use crate::scheme::{bfv, ckks};
-use crate::{Error, Inputs, Observer, Outcome, Request, Seconds};
-use ::polynomial::{Graph, Host, Limb, Memory};
-use program::Parameters;
+use crate::{Error, Input, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
+use ::polynomial::{Graph, Host, Limb, Memory, Words};
+use program::Program;
+use program::expression::Numbers;
 use rlwe::{KeyId, Threads};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use zq::Word;
 
@@ -26,6 +27,11 @@ pub trait Engine {
 
     /// Programs that it computes at the same time.
     fn cores(&self) -> usize {
+        1
+    }
+
+    /// Most requests that it works on as one program.
+    fn batch_size(&self) -> usize {
         1
     }
 
@@ -48,129 +54,255 @@ pub trait Engine {
     }
 }
 
-/// Runs a program of either scheme on an engine; outputs that have nothing in common are computed at the same time, as
+/// Opens a program of either scheme on an engine; outputs that have nothing in common are computed at the same time, as
 /// far as the engine can.
-pub fn run<E: Engine>(
+pub fn open<E: Engine + Clone + Send + Sync + 'static>(
     engine: &E,
-    threads: &Threads,
-    request: &Request<'_>,
-    observer: &dyn Observer,
-) -> Result<Outcome, Error> {
-    let seed = request.seed.clone();
-    let encodes = !request.program.plaintexts.is_empty();
-    macro_rules! given {
-        ($kind:ident) => {
-            match request.inputs {
-                Inputs::Bytes(bytes) => Given::Bytes(bytes),
-                Inputs::$kind(ciphertexts) => Given::Ciphertexts(ciphertexts),
-                _ => return Err(crate::scheme::inputs::of_another_scheme()),
-            }
-        };
-    }
-    match &request.program.parameters {
-        Parameters::Bfv(params) => {
-            let scheme = bfv::Bfv::new(params, request.keys.narrow()?, seed, threads, encodes)?;
-            let given = given!(Bfv);
-            match wide_shape(params, engine.shape(params.n())) {
-                Ok(shape) => {
-                    let scheme = Widened::new(scheme)?;
-                    run_scheme(engine, &scheme, &given, shape, threads, request, observer)
-                }
-                Err(shape) => {
-                    run_scheme(engine, &scheme, &given, shape, threads, request, observer)
-                }
-            }
-        }
-        Parameters::BfvWide(params) => {
-            let scheme = bfv::Bfv::new(params, request.keys.wide()?, seed, threads, encodes)?;
-            let (given, shape) = (given!(BfvWide), engine.shape(params.n()));
-            run_scheme(engine, &scheme, &given, shape, threads, request, observer)
-        }
-        Parameters::Ckks(params) => {
-            let scheme = ckks::Ckks::new(params, request.keys.narrow()?, seed, threads);
-            let (given, shape) = (given!(Ckks), engine.shape(params.n()).narrow());
-            run_scheme(engine, &scheme, &given, shape, threads, request, observer)
-        }
-    }
-}
-
-/// A request whose polynomial program is made.
-struct Prepared<'a, S: Lower> {
-    plan: Plan,
-    plaintexts: Plaintexts<'a, S>,
-    inputs: Vec<Value<'a, S::Ciphertext>>,
-    lowered: Lowered<S::Word>,
-    key: KeyId,
-    seconds: Seconds,
-}
-
-fn prepare<'a, S: Lower>(
-    scheme: &'a S,
-    given: &Given<'a, S::Ciphertext>,
-    shape: Shape,
-    threads: &'a Threads,
-    request: &'a Request<'_>,
-) -> Result<Prepared<'a, S>, Error> {
-    let program = request.program;
-    let owner = request.keys.check(program)?;
-    let mut seconds = Seconds::default();
-    let start = Instant::now();
-    let inputs = inputs::read(scheme, given, threads)?;
-    inputs::check(scheme, program, &inputs, owner)?;
-    seconds.add("read", start);
-    let plaintexts = Plaintexts::new(program, scheme, request.plain, threads)?;
-    let start = Instant::now();
-    let facts = |input| scheme.facts(input);
-    let scales: Vec<f64> = inputs
-        .iter()
-        .map(|i| facts(i).scale.unwrap_or(1.0))
-        .collect();
-    let lowered = lower(program, scheme, &scales, shape)?;
-    seconds.add("lower", start);
-    let first = inputs.first().map(|input| facts(input).key);
-    Ok(Prepared {
-        plan: Plan::new(program),
-        plaintexts,
-        inputs,
-        lowered,
-        key: owner.or(first).unwrap_or(KeyId::NONE),
-        seconds,
-    })
-}
-
-fn run_scheme<E: Engine, S: Lower>(
-    engine: &E,
-    scheme: &S,
-    given: &Given<'_, S::Ciphertext>,
-    shape: Shape,
-    threads: &Threads,
-    request: &Request<'_>,
-    observer: &dyn Observer,
-) -> Result<Outcome, Error> {
-    let one = prepare(scheme, given, shape, threads, request)?;
-    let around = Around {
-        program: request.program,
-        plan: &one.plan,
-        scheme,
-        plaintexts: &one.plaintexts,
-        inputs: &one.inputs,
-        lowered: &one.lowered,
-        key: one.key,
+    program: &Arc<Program>,
+    keys: &Keys,
+    resources: &Resources,
+) -> Result<Box<dyn Run>, Error> {
+    let shape = engine.shape(program.parameters.n());
+    let opening = Opening {
+        engine: engine.clone(),
+        program: Arc::clone(program),
+        resources: resources.clone(),
     };
-    let mut seconds = one.seconds.clone();
-    let start = Instant::now();
-    let parts = one.lowered.parts(engine.cores());
-    let jobs: Vec<_> = parts.iter().map(|part| (&**part, &around)).collect();
-    let mut memories = engine.compute_all(&jobs, observer)?;
-    seconds.add("compute", start);
-    let start = Instant::now();
-    let owners: HashMap<Limb, usize> = (parts.iter().enumerate())
-        .flat_map(|(core, part)| part.outputs().iter().map(move |&limb| (limb, core)))
-        .collect();
-    let mut take = |limb| Ok(memories[owners[&limb]].take(limb, &around)?.to_vec());
-    let write = |output| around.write(output, &mut take);
-    let outputs = one.lowered.outputs.iter().map(write);
-    let outputs = outputs.collect::<Result<_, Error>>()?;
-    seconds.add("write", start);
-    Ok(Outcome { outputs, seconds })
+    visit(program, keys, &resources.threads, shape, opening)
+}
+
+/// An engine and a program whose scheme is still to come.
+struct Opening<E> {
+    engine: E,
+    program: Arc<Program>,
+    resources: Resources,
+}
+
+impl<E: Engine + Send + Sync + 'static> Visitor for Opening<E> {
+    type Out = Box<dyn Run>;
+
+    fn visit<S: Lower>(self, scheme: S, shape: Shape) -> Result<Box<dyn Run>, Error> {
+        Ok(Box::new(Opened {
+            engine: self.engine,
+            threads: self.resources.threads,
+            owner: scheme.check_keys(&self.program)?,
+            scheme,
+            shape,
+            program: self.program,
+            room: Room::new(self.resources.memory),
+            last: Mutex::default(),
+        }))
+    }
+}
+
+/// A program opened on an engine; what the last request was computed with stays for the next.
+struct Opened<E, S: Lower> {
+    engine: E,
+    threads: Threads,
+    program: Arc<Program>,
+    scheme: S,
+    owner: Option<KeyId>,
+    shape: Shape,
+    room: Arc<Room>,
+    last: Mutex<Option<Arc<Prepared<S>>>>,
+}
+
+/// The program for a number of requests at a time, lowered for inputs of these scales, and its sources made of keys.
+struct Work<W: Word> {
+    program: Arc<Program>,
+    requests: usize,
+    scales: Vec<f64>,
+    plan: Plan,
+    lowered: Lowered<W>,
+    keys: Kept<u32, Vec<Words<W>>>,
+}
+
+/// Work with the plaintexts of some plain arguments.
+struct Prepared<S: Lower> {
+    work: Arc<Work<S::Word>>,
+    evaluated: Arc<Evaluated<S>>,
+    /// Sources made of plaintexts.
+    sources: Kept<u32, Vec<Words<S::Word>>>,
+}
+
+impl<E: Engine, S: Lower> Opened<E, S> {
+    fn last(&self) -> MutexGuard<'_, Option<Arc<Prepared<S>>>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(
+        &self,
+        program: Arc<Program>,
+        requests: usize,
+        scales: Vec<f64>,
+    ) -> Result<Work<S::Word>, Error> {
+        Ok(Work {
+            plan: Plan::new(&program),
+            lowered: lower(&program, &self.scheme, &scales, self.shape)?,
+            program,
+            requests,
+            scales,
+            keys: Kept::new(&self.room),
+        })
+    }
+
+    /// The last work and plaintexts where they fit the requests, otherwise new ones.
+    fn prepared(
+        &self,
+        (program, requests): (Arc<Program>, usize),
+        scales: Vec<f64>,
+        plain: &[Numbers],
+    ) -> Result<Arc<Prepared<S>>, Error> {
+        let last = self.last().clone();
+        let is_same = |work: &Work<S::Word>| work.requests == requests && work.scales == scales;
+        let work = last
+            .as_ref()
+            .map(|last| &last.work)
+            .filter(|work| is_same(work))
+            .cloned();
+        let evaluated = last.as_ref().map(|last| &last.evaluated);
+        let evaluated = evaluated.filter(|known| known.is_of(plain)).cloned();
+        if let (Some(last), Some(_), Some(_)) = (&last, &work, &evaluated) {
+            return Ok(Arc::clone(last));
+        }
+        // What is not needed again leaves its room before anything new takes it.
+        *self.last() = None;
+        drop(last);
+        let prepared = Arc::new(Prepared {
+            evaluated: match evaluated {
+                Some(evaluated) => evaluated,
+                None => Evaluated::new(&self.program, plain, &self.threads, &self.room)?.into(),
+            },
+            work: match work {
+                Some(work) => work,
+                None => self.work(program, requests, scales)?.into(),
+            },
+            sources: Kept::new(&self.room),
+        });
+        *self.last() = Some(Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    /// The program for that many requests at a time.
+    fn repeated(&self, requests: usize) -> Arc<Program> {
+        if requests == 1 {
+            return Arc::clone(&self.program);
+        }
+        let last = self.last();
+        let last = last.as_ref().map(|last| &last.work);
+        match last.filter(|work| work.requests == requests) {
+            Some(work) => Arc::clone(&work.program),
+            None => Arc::new(self.program.repeated(requests)),
+        }
+    }
+
+    /// Outcomes of requests as one program; at least one, with the plain arguments of the first.
+    fn round(
+        &self,
+        requests: &[Request<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let (scheme, threads) = (&self.scheme, &self.threads);
+        let program = self.repeated(requests.len());
+        let mut seconds = Seconds::default();
+        let start = Instant::now();
+        let inputs: Vec<Input<'_>> = requests
+            .iter()
+            .flat_map(|one| one.inputs)
+            .copied()
+            .collect();
+        let inputs = inputs::read(scheme, &inputs, threads)?;
+        inputs::check(scheme, &program, &inputs, self.owner)?;
+        seconds.add("read", start);
+        let start = Instant::now();
+        let facts = |input| scheme.facts(input);
+        let scales = inputs.iter().map(|i| facts(i).scale.unwrap_or(1.0));
+        let prepared = self.prepared(
+            (program, requests.len()),
+            scales.collect(),
+            requests[0].plain,
+        )?;
+        seconds.add("lower", start);
+        let work = &*prepared.work;
+        let evaluated = Arc::clone(&prepared.evaluated);
+        let first = inputs.first().map(|input| facts(input).key);
+        let around = Around {
+            program: &work.program,
+            plan: &work.plan,
+            scheme,
+            plaintexts: &Plaintexts::new(&work.program, scheme, evaluated, threads),
+            inputs: &inputs,
+            zeros: &scheme.zeros(requests[0].seed.clone())?,
+            lowered: &work.lowered,
+            kept: Sources {
+                keys: &work.keys,
+                plaintexts: &prepared.sources,
+            },
+            key: self.owner.or(first).unwrap_or(KeyId::NONE),
+        };
+        let outputs = self.outputs(&around, observer, &mut seconds)?;
+        let each = self.program.outputs.len().max(1);
+        let outcomes = outputs.chunks(each).map(|outputs| Outcome {
+            outputs: outputs.to_vec(),
+            seconds: seconds.clone(),
+        });
+        Ok(outcomes.collect())
+    }
+
+    fn outputs(
+        &self,
+        around: &Around<'_, S>,
+        observer: &dyn Observer,
+        seconds: &mut Seconds,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let start = Instant::now();
+        let parts = around.lowered.parts(self.engine.cores());
+        let jobs: Vec<_> = parts.iter().map(|part| (&**part, around)).collect();
+        let mut memories = self.engine.compute_all(&jobs, observer)?;
+        seconds.add("compute", start);
+        let start = Instant::now();
+        let owners: HashMap<Limb, usize> = (parts.iter().enumerate())
+            .flat_map(|(core, part)| part.outputs().iter().map(move |&limb| (limb, core)))
+            .collect();
+        let mut take = |limb| Ok(memories[owners[&limb]].take(limb, around)?.to_vec());
+        let write = |output| around.write(output, &mut take);
+        let outputs = around.lowered.outputs.iter().map(write);
+        let outputs = outputs.collect::<Result<_, Error>>()?;
+        seconds.add("write", start);
+        Ok(outputs)
+    }
+}
+
+impl<E: Engine + Send + Sync, S: Lower> Run for Opened<E, S> {
+    fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        let mut outcomes = self.round(std::slice::from_ref(request), observer)?;
+        Ok(outcomes.swap_remove(0))
+    }
+
+    fn batch_size(&self) -> usize {
+        self.engine.batch_size()
+    }
+
+    /// Outputs are shared out to all cores; a core moves the data of one while it works on another.
+    fn evaluate_batch(
+        &self,
+        requests: &[Request<'_>],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Outcome>, Error> {
+        let is_odd = |request: &Request<'_>| request.plain != requests[0].plain;
+        if let Some(odd) = requests.iter().position(is_odd) {
+            return Err(Error::Input(format!(
+                "run {odd} of the batch has other plain arguments than run 0; run those as a batch of their own"
+            )));
+        }
+        let size = match self.program.can_repeat() {
+            true => self.batch_size(),
+            false => 1,
+        };
+        let mut outcomes = Vec::with_capacity(requests.len());
+        for round in requests.chunks(size) {
+            outcomes.extend(self.round(round, observer)?);
+        }
+        Ok(outcomes)
+    }
 }

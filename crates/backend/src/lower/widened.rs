@@ -12,17 +12,18 @@ use crate::scheme::interface::{Facts, Scheme, Spread};
 use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
 use ::polynomial::Form;
+use program::Program;
 use program::expression::Numbers;
 use program::step::Step;
 use program::transform::Transform;
-use rlwe::{KeyId, SignedPoly, ZeroSample};
+use rlwe::{KeyId, Seed, SignedPoly, ZeroSample};
 use rns::RnsBasis;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// BFV with wider words.
-pub struct Widened<'a> {
-    inner: Bfv<'a, u64>,
+pub struct Widened {
+    inner: Bfv<u64>,
     chain: Chain<u128>,
     products: Mutex<HashMap<usize, RnsBasis<u128>>>,
 }
@@ -36,8 +37,8 @@ fn wide(words: &[u64]) -> Vec<u128> {
     words.iter().map(|&word| word.into()).collect()
 }
 
-impl<'a> Widened<'a> {
-    pub fn new(inner: Bfv<'a, u64>) -> Result<Self, Error> {
+impl Widened {
+    pub fn new(inner: Bfv<u64>) -> Result<Self, Error> {
         let narrow = inner.chain();
         let chain = Chain {
             q: widened(&narrow.q)?,
@@ -52,10 +53,19 @@ impl<'a> Widened<'a> {
     }
 }
 
-impl Scheme for Widened<'_> {
+impl Scheme for Widened {
     type Ciphertext = Ciphertext<u64>;
     type Plaintext = Plaintext;
     type Extended = ExtendedPlaintext<u64>;
+    type Zeros = <Bfv<u64> as Scheme>::Zeros;
+
+    fn check_keys(&self, program: &Program) -> Result<Option<KeyId>, Error> {
+        self.inner.check_keys(program)
+    }
+
+    fn zeros(&self, seed: Seed) -> Result<Self::Zeros, Error> {
+        self.inner.zeros(seed)
+    }
 
     fn read(&self, bytes: &[u8]) -> Result<Ciphertext<u64>, Error> {
         self.inner.read(bytes)
@@ -92,8 +102,16 @@ impl Scheme for Widened<'_> {
         self.inner.transform(spread, a, transform, plaintexts)
     }
 
-    fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext<u64>, Error> {
-        self.inner.zero(index, step)
+    fn zero(&self, zeros: &Self::Zeros, index: u64, step: &Step) -> Result<Ciphertext<u64>, Error> {
+        self.inner.zero(zeros, index, step)
+    }
+
+    fn plaintext_bytes(plaintext: &Plaintext) -> usize {
+        Bfv::<u64>::plaintext_bytes(plaintext)
+    }
+
+    fn extended_bytes(plaintext: &ExtendedPlaintext<u64>) -> usize {
+        Bfv::<u64>::extended_bytes(plaintext)
     }
 
     fn rotate_many(
@@ -116,7 +134,7 @@ impl Scheme for Widened<'_> {
     }
 }
 
-impl Lower for Widened<'_> {
+impl Lower for Widened {
     type Word = u128;
     const FORM: Form = Form::Coefficients;
     // Their plaintexts would have to be over the wide primes too.
@@ -173,8 +191,13 @@ impl Lower for Widened<'_> {
         Ok(narrow.iter().map(|limb| wide(limb)).collect())
     }
 
-    fn zero_sample(&self, index: u64, sample: ZeroSample) -> Result<SignedPoly, Error> {
-        self.inner.zero_sample(index, sample)
+    fn zero_sample(
+        &self,
+        zeros: &Self::Zeros,
+        index: u64,
+        sample: ZeroSample,
+    ) -> Result<SignedPoly, Error> {
+        self.inner.zero_sample(zeros, index, sample)
     }
 
     fn element(&self, rotation: i32) -> u64 {
@@ -202,7 +225,7 @@ impl Lower for Widened<'_> {
     }
 }
 
-impl Multiplies for Widened<'_> {
+impl Multiplies for Widened {
     fn over_q(&self, limbs: usize) -> Result<RnsBasis<u128>, Error> {
         let mut known = self.products.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(basis) = known.get(&limbs) {

@@ -3,7 +3,7 @@
 //! results in the host's memory, all transfers included. The reference is the evaluator on this machine.
 
 use super::{Measured, argument, step};
-use crate::{Backend, Coprocessor, Error, Inputs, KeySet, Keys, Request, Unobserved};
+use crate::{Backend, Coprocessor, Error, Input, KeySet, Keys, Request, Unobserved};
 use ::ckks::{
     Ciphertext, CkksParams, CkksParamsLiteral, Encoder, Encryptor, Evaluator, slot_rotation_element,
 };
@@ -82,18 +82,19 @@ pub fn switch_keys(
     let keys = Keys::Narrow(work.keys.clone());
     let program = program(&params, what)?;
     let request = |inputs| Request {
-        program: &program,
-        keys: &keys,
-        inputs: Inputs::Ckks(inputs),
+        inputs,
         plain: &[],
         seed: Seed::from_text("measure zeros"),
     };
-    let lent: Vec<[&Ciphertext; 1]> = work.operands.iter().map(|one| [one]).collect();
+    let lent: Vec<[Input<'_>; 1]> = (work.operands.iter())
+        .map(|one| [Input::Ciphertext(one)])
+        .collect();
     let requests: Vec<Request<'_>> = lent.iter().map(|one| request(one)).collect();
     let coprocessor = coprocessor.clone().digit_major(what.digit_major);
     coprocessor.take_usage();
     coprocessor.take_shift();
-    let outcomes = coprocessor.run_batch(&requests, &Unobserved)?;
+    let run = coprocessor.open(&Arc::new(program), &keys, &super::alone())?;
+    let outcomes = run.evaluate_batch(&requests, &Unobserved)?;
     let session = coprocessor.session();
     let (profile, instructions) = (session.profile().clone(), session.program().to_vec());
     drop(session);

@@ -2,12 +2,12 @@
 //! A recorder: runs a program on this machine by its polynomial operations and keeps them as text,
 //! with all they start from.
 
-use crate::lower::{Engine, Shape, run};
-use crate::{Backend, Error, Observer, Outcome, Request};
+use crate::lower::{Engine, Shape, open};
+use crate::{Backend, Error, Keys, Observer, Resources, Run};
 use ::polynomial::{Graph, Host, Limb, Memory, Operation, fhetch};
-use rlwe::Threads;
+use program::Program;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use zq::Word;
 
 /// A program in polynomial operations.
@@ -19,21 +19,13 @@ pub struct Record {
     pub inputs: String,
 }
 
-/// Records what it runs.
+/// Records what it runs. Clones share the record.
+#[derive(Clone, Default)]
 pub struct Recorder {
-    threads: Threads,
-    kept: Mutex<Record>,
+    kept: Arc<Mutex<Record>>,
 }
 
 impl Recorder {
-    /// Threads are for the inputs.
-    pub fn new(threads: Threads) -> Self {
-        Self {
-            threads,
-            kept: Mutex::default(),
-        }
-    }
-
     /// The last run.
     pub fn take(&self) -> Record {
         std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
@@ -98,7 +90,12 @@ impl Backend for Recorder {
         "record"
     }
 
-    fn run(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
-        run(self, &self.threads, request, observer)
+    fn open(
+        &self,
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        open(self, program, keys, resources)
     }
 }

@@ -8,28 +8,27 @@ use crate::keys::key;
 use crate::{Error, KeySet};
 use bfv::linear_transform::ExtendedPlaintext;
 use bfv::{BatchEncoder, BfvParams, Ciphertext, Encryptor, Evaluator, Plaintext};
+use program::Program;
 use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::transform::Transform;
-use rlwe::{Seed, Threads};
+use rlwe::{KeyId, Seed, Threads};
 use std::sync::Arc;
 use zq::Word;
 
-/// BFV for one run.
-pub struct Bfv<'a, W: Word> {
-    pub(crate) params: &'a BfvParams<W>,
-    pub(crate) keys: &'a KeySet<W>,
+/// BFV with the keys of a run.
+pub struct Bfv<W: Word> {
+    pub(crate) params: BfvParams<W>,
+    pub(crate) keys: KeySet<W>,
     pub(crate) evaluators: Evaluators<Evaluator<W>>,
     /// `None` where the plaintext modulus has no slots, and for programs without plaintexts.
     encoder: Option<BatchEncoder<W>>,
-    pub(crate) zeros: Option<Encryptor<W>>,
 }
 
-impl<'a, W: Word> Bfv<'a, W> {
+impl<W: Word> Bfv<W> {
     pub fn new(
-        params: &'a BfvParams<W>,
-        keys: &'a KeySet<W>,
-        seed: Seed,
+        params: &BfvParams<W>,
+        keys: &KeySet<W>,
         threads: &Threads,
         encodes: bool,
     ) -> Result<Self, Error> {
@@ -38,25 +37,20 @@ impl<'a, W: Word> Bfv<'a, W> {
             single: made().with_threads(Threads::ONE),
             all: made().with_threads(threads.clone()),
         };
-        let zeros = match &keys.public {
-            None => None,
-            Some(public) => Some(Encryptor::new(params, public.clone(), seed)?),
-        };
         let encoder = match params.batching().filter(|_| encodes) {
             Some(_) => Some(BatchEncoder::new(params)?),
             None => None,
         };
         Ok(Self {
-            params,
-            keys,
+            params: params.clone(),
+            keys: keys.clone(),
             evaluators,
             encoder,
-            zeros,
         })
     }
 }
 
-impl<W: Word> Bfv<'_, W> {
+impl<W: Word> Bfv<W> {
     fn encoder(&self) -> Result<&BatchEncoder<W>, Error> {
         let no_slots = || bfv::Error::NoBatching {
             t: self.params.plain_modulus(),
@@ -74,13 +68,26 @@ fn integers(slots: &Numbers) -> Result<&[i64], Error> {
     }
 }
 
-impl<W: Word> Scheme for Bfv<'_, W> {
+impl<W: Word> Scheme for Bfv<W> {
     type Ciphertext = Ciphertext<W>;
     type Plaintext = Plaintext;
     type Extended = ExtendedPlaintext<W>;
+    /// None without a public key.
+    type Zeros = Option<Encryptor<W>>;
+
+    fn check_keys(&self, program: &Program) -> Result<Option<KeyId>, Error> {
+        let rlwe = self.params.rlwe();
+        self.keys.check(program, rlwe, rlwe::rotation_element)
+    }
+
+    fn zeros(&self, seed: Seed) -> Result<Self::Zeros, Error> {
+        let public = self.keys.public.as_ref();
+        let made = public.map(|public| Encryptor::new(&self.params, public.clone(), seed));
+        Ok(made.transpose()?)
+    }
 
     fn read(&self, bytes: &[u8]) -> Result<Ciphertext<W>, Error> {
-        Ok(Ciphertext::from_bytes(self.params, bytes)?)
+        Ok(Ciphertext::from_bytes(&self.params, bytes)?)
     }
 
     fn write(&self, ciphertext: &Ciphertext<W>) -> Vec<u8> {
@@ -103,7 +110,7 @@ impl<W: Word> Scheme for Bfv<'_, W> {
         Ok(match &self.encoder {
             Some(encoder) => encoder.encode_signed(slots)?,
             // Without slots they are the coefficients.
-            None => Plaintext::from_signed(self.params, slots)?,
+            None => Plaintext::from_signed(&self.params, slots)?,
         })
     }
 
@@ -130,8 +137,16 @@ impl<W: Word> Scheme for Bfv<'_, W> {
         Ok(e.linear_transform(a, &transform, key(keys, "rotation")?)?)
     }
 
-    fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext<W>, Error> {
-        let zero = key(self.zeros.as_ref(), "public")?.zero_at(index)?;
+    fn plaintext_bytes(plaintext: &Plaintext) -> usize {
+        size_of_val(plaintext.coefficients())
+    }
+
+    fn extended_bytes(plaintext: &ExtendedPlaintext<W>) -> usize {
+        size_of_val(plaintext.poly().data())
+    }
+
+    fn zero(&self, zeros: &Self::Zeros, index: u64, step: &Step) -> Result<Ciphertext<W>, Error> {
+        let zero = key(zeros.as_ref(), "public")?.zero_at(index)?;
         let limbs = step.level as usize + 1;
         if zero.limbs() == limbs {
             return Ok(zero);

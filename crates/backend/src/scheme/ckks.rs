@@ -8,48 +8,52 @@ use crate::keys::key;
 use crate::{Error, KeySet};
 use ckks::linear_transform::ExtendedPlaintext;
 use ckks::{Ciphertext, CkksParams, Encoder, Encryptor, Evaluator, Plaintext};
+use program::Program;
 use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::transform::Transform;
-use rlwe::{Seed, Threads};
+use rlwe::{KeyId, Seed, Threads};
 use std::sync::Arc;
 
-/// CKKS for one run.
-pub struct Ckks<'a> {
-    pub(crate) params: &'a CkksParams,
-    pub(crate) keys: &'a KeySet<u64>,
+/// CKKS with the keys of a run.
+pub struct Ckks {
+    pub(crate) params: CkksParams,
+    pub(crate) keys: KeySet<u64>,
     evaluators: Evaluators<Evaluator>,
     encoder: Encoder,
-    pub(crate) zeros: Encryptor,
 }
 
-impl<'a> Ckks<'a> {
-    pub fn new(
-        params: &'a CkksParams,
-        keys: &'a KeySet<u64>,
-        seed: Seed,
-        threads: &Threads,
-    ) -> Self {
+impl Ckks {
+    pub fn new(params: &CkksParams, keys: &KeySet<u64>, threads: &Threads) -> Self {
         Self {
-            params,
-            keys,
+            params: params.clone(),
+            keys: keys.clone(),
             evaluators: Evaluators {
                 single: Evaluator::new(params),
                 all: Evaluator::new(params).with_threads(threads.clone()),
             },
             encoder: Encoder::new(params),
-            zeros: Encryptor::new(params, seed),
         }
     }
 }
 
-impl Scheme for Ckks<'_> {
+impl Scheme for Ckks {
     type Ciphertext = Ciphertext;
     type Plaintext = Plaintext;
     type Extended = ExtendedPlaintext;
+    type Zeros = Encryptor;
+
+    fn check_keys(&self, program: &Program) -> Result<Option<KeyId>, Error> {
+        let rlwe = self.params.rlwe();
+        self.keys.check(program, rlwe, ckks::slot_rotation_element)
+    }
+
+    fn zeros(&self, seed: Seed) -> Result<Encryptor, Error> {
+        Ok(Encryptor::new(&self.params, seed))
+    }
 
     fn read(&self, bytes: &[u8]) -> Result<Ciphertext, Error> {
-        Ok(Ciphertext::from_bytes(self.params, bytes)?)
+        Ok(Ciphertext::from_bytes(&self.params, bytes)?)
     }
 
     fn write(&self, ciphertext: &Ciphertext) -> Vec<u8> {
@@ -99,12 +103,20 @@ impl Scheme for Ckks<'_> {
         Ok(e.linear_transform(a, &transform, key(keys, "rotation")?)?)
     }
 
-    fn zero(&self, index: u64, step: &Step) -> Result<Ciphertext, Error> {
+    fn plaintext_bytes(plaintext: &Plaintext) -> usize {
+        size_of_val(plaintext.poly().data())
+    }
+
+    fn extended_bytes(plaintext: &ExtendedPlaintext) -> usize {
+        size_of_val(plaintext.poly().data())
+    }
+
+    fn zero(&self, zeros: &Encryptor, index: u64, step: &Step) -> Result<Ciphertext, Error> {
         let public = key(self.keys.public.as_deref(), "public")?;
         let zero = self
             .encoder
             .encode_real(&[], step.level as usize, step.scale)?;
-        Ok(self.zeros.encrypt(&zero, public, index)?)
+        Ok(zeros.encrypt(&zero, public, index)?)
     }
 
     fn rotate_many(

@@ -3,7 +3,7 @@
 
 use super::interface::{Facts, Scheme};
 use super::value::Value;
-use crate::Error;
+use crate::{Error, Input};
 use ckks::SCALE_TOLERANCE;
 use program::Program;
 use program::step::Step;
@@ -11,25 +11,21 @@ use rlwe::{KeyId, Threads};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Ciphertexts as a scheme takes them.
-pub enum Given<'a, C> {
-    Bytes(&'a [&'a [u8]]),
-    Ciphertexts(&'a [&'a C]),
-}
-
 /// Reads the ciphertexts; each may expand a seed, so threads share them.
 pub fn read<'a, S: Scheme>(
     scheme: &S,
-    given: &Given<'a, S::Ciphertext>,
+    inputs: &[Input<'a>],
     threads: &Threads,
 ) -> Result<Vec<Value<'a, S::Ciphertext>>, Error> {
-    match given {
-        Given::Ciphertexts(all) => Ok(all.iter().map(|c| Value::Lent(*c)).collect()),
-        Given::Bytes(all) => {
-            let one = |bytes: &&[u8]| scheme.read(bytes).map(|c| Value::Own(Arc::new(c)));
-            threads.try_map(all, one)
-        }
-    }
+    threads.try_map(inputs, |input| match input {
+        Input::Bytes(bytes) => Ok(Value::Own(Arc::new(scheme.read(bytes)?))),
+        Input::Ciphertext(any) => match any.downcast_ref() {
+            Some(ciphertext) => Ok(Value::Lent(ciphertext)),
+            None => Err(Error::Input(
+                "the ciphertexts are of another scheme or word width than the program".into(),
+            )),
+        },
+    })
 }
 
 /// Fails unless every ciphertext fits its input step, all under one key: `owner` if it is known.
@@ -107,9 +103,4 @@ fn compare(
         }
         _ => Ok(()),
     }
-}
-
-/// The error of ciphertexts that the scheme does not know.
-pub(crate) fn of_another_scheme() -> Error {
-    Error::Input("the ciphertexts are of another scheme or word width than the program".into())
 }

@@ -2,10 +2,12 @@
 //! The scheme interface of a run: each method is one call of an evaluator, encoder or encryptor.
 
 use crate::Error;
+use program::Program;
 use program::expression::Numbers;
 use program::step::Step;
 use program::transform::Transform;
-use rlwe::KeyId;
+use rlwe::{KeyId, Seed};
+use std::any::Any;
 use std::sync::Arc;
 
 /// Number of threads that share one operation.
@@ -47,11 +49,19 @@ pub struct Facts {
 }
 
 /// A scheme with the keys and evaluators of a run.
-pub trait Scheme: Sync {
-    type Ciphertext: Send + Sync;
+pub trait Scheme: Send + Sync + Sized + 'static {
+    type Ciphertext: Any + Send + Sync;
     type Plaintext: Send + Sync;
     /// A plaintext of a linear transform, whose products are summed before the division by the special primes.
     type Extended: Send + Sync;
+    /// The source of a request's encryptions of zero.
+    type Zeros: Send + Sync;
+
+    /// Fails unless the keys belong together and suffice for a program; returns their owner, if there are any.
+    fn check_keys(&self, program: &Program) -> Result<Option<KeyId>, Error>;
+
+    /// The encryptions of zero of a seed.
+    fn zeros(&self, seed: Seed) -> Result<Self::Zeros, Error>;
 
     fn read(&self, bytes: &[u8]) -> Result<Self::Ciphertext, Error>;
 
@@ -71,7 +81,14 @@ pub trait Scheme: Sync {
     ) -> Result<Self::Extended, Error>;
 
     /// The encryption of zero with that number, at a step's level and scale.
-    fn zero(&self, index: u64, step: &Step) -> Result<Self::Ciphertext, Error>;
+    fn zero(&self, zeros: &Self::Zeros, index: u64, step: &Step)
+    -> Result<Self::Ciphertext, Error>;
+
+    /// Bytes of memory that a plaintext takes.
+    fn plaintext_bytes(plaintext: &Self::Plaintext) -> usize;
+
+    /// Bytes of memory that a plaintext of a linear transform takes.
+    fn extended_bytes(plaintext: &Self::Extended) -> usize;
 
     /// Rotations of one ciphertext, with one decomposition.
     fn rotate_many(

@@ -7,15 +7,17 @@ use super::coprocessor::{ALL, build};
 use super::moves::{ending, moves};
 use super::random::Maker;
 use super::reference::Client;
-use super::requests::request;
+use super::requests::{Asked, PLENTY, resources};
 use super::{bfv_parameters, ckks_parameters};
 use crate::{Backend, Build, Coprocessor, Request, Unobserved, measure};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, Reduction};
 use offload::{CoreTime, Offer, Session};
+use program::expression::Numbers;
 use program::step::Operation;
 use program::{Encryption, Parameters, Program};
 use rlwe::SecurityPolicy;
+use std::sync::Arc;
 
 /// A device with all its cores behind AXI4.
 fn engine(info: BuildInfo) -> Coprocessor {
@@ -46,12 +48,18 @@ fn batch_is_single_runs(parameters: &Parameters, seed: u64, info: BuildInfo, run
     let client = |run| Client::new(&program, &clear::inputs(&program, 100 * seed + run));
     let clients: Vec<Client> = (0..runs).map(client).collect();
     let lent: Vec<Vec<&[u8]>> = clients.iter().map(Client::lent).collect();
-    let requests: Vec<Request<'_>> = lent
+    let asked: Vec<Asked<'_>> = lent
         .iter()
-        .map(|inputs| request(&program, &clients[0].keys, inputs, &plain))
+        .map(|inputs| Asked::new(&program, &clients[0].keys, inputs, &plain))
         .collect();
+    let requests: Vec<Request<'_>> = asked.iter().map(Asked::request).collect();
     let backend = engine(info);
-    let outcomes = backend.run_batch(&requests, &Unobserved).unwrap();
+    let run = backend.open(
+        &Arc::new(program.clone()),
+        &clients[0].keys,
+        &resources(1, PLENTY),
+    );
+    let outcomes = run.unwrap().evaluate_batch(&requests, &Unobserved).unwrap();
     assert_eq!(
         predicted(&backend, &program, requests.len()),
         backend.take_shift().cycles,
@@ -100,8 +108,8 @@ fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
             cores,
             ..moves(46, 4, 10)
         });
-        let request = request(&program, &client.keys, &inputs, &plain);
-        let outcome = backend.run(&request, &Unobserved).unwrap();
+        let request = Asked::new(&program, &client.keys, &inputs, &plain);
+        let outcome = request.of(&backend, &Unobserved).unwrap();
         assert!(outcome.outputs == expected, "{cores} cores");
         let shift = backend.take_shift();
         assert_eq!(
@@ -118,24 +126,35 @@ fn outputs_that_have_nothing_in_common_are_computed_on_all_cores() {
 }
 
 #[test]
-fn a_batch_has_one_program_and_one_key_set() {
+fn a_batch_has_the_same_plain_arguments() {
     let (program, plain) = Maker::new(bfv_parameters(), Encryption::Secret, 1).finish();
     let client = Client::new(&program, &clear::inputs(&program, 1));
     let inputs = client.lent();
-    let other = client.keys.clone();
-    let requests = [&client.keys, &other].map(|keys| request(&program, keys, &inputs, &plain));
+    let mut other = plain.clone();
+    let Numbers::Integers(numbers) = &mut other[0] else {
+        panic!("BFV has integers")
+    };
+    numbers[0] += 1;
+    let asked = [&plain, &other].map(|plain| Asked::new(&program, &client.keys, &inputs, plain));
+    let requests = asked.each_ref().map(|one| one.request());
     let backend = engine(BuildInfo {
         cores: 2,
         ..build(60, 2, 10)
     });
-    let error = backend.run_batch(&requests, &Unobserved).unwrap_err();
+    let run = backend.open(
+        &Arc::new(program.clone()),
+        &client.keys,
+        &resources(1, PLENTY),
+    );
+    let run = run.unwrap();
+    let error = run.evaluate_batch(&requests, &Unobserved).unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("run 1 of the batch has another program"),
+            .contains("run 1 of the batch has other plain arguments"),
         "{error}"
     );
-    assert_eq!(backend.run_batch(&[], &Unobserved).unwrap().len(), 0);
+    assert_eq!(run.evaluate_batch(&[], &Unobserved).unwrap().len(), 0);
 }
 
 #[test]

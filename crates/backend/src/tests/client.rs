@@ -2,8 +2,8 @@
 //! A BFV client on co-processors: the bytes and answers of the processor, and what the device did of it.
 
 use super::coprocessor::{ALL, Plain, build, engine};
-use crate::Unobserved;
 use crate::lower::client;
+use crate::{Backend, ClientWord, Unobserved};
 use bfv::{BfvParams, BfvParamsLiteral, Decryptor, Encryptor, Evaluator, Plaintext, Publication};
 use isa::{BuildInfo, Reduction};
 use offload::Usage;
@@ -57,7 +57,7 @@ impl<W: Word> Client<W> {
 }
 
 /// Both kinds of encryption, an encryption of zero, decryption of two and of three parts: six operations.
-fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]) -> Usage {
+fn agrees<W: ClientWord>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]) -> Usage {
     let client = Client::<W>::new(n, bits);
     let device = engine(info.clone(), operations);
     let decryptor = &client.decryptor;
@@ -65,12 +65,18 @@ fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]
     for encryptor in &client.encryptors {
         let here = encryptor.encrypt_at(&client.message, 5).unwrap();
         let there = device
+            .client()
+            .unwrap()
             .encrypt(encryptor, &client.message, 5, &Unobserved)
             .unwrap();
         assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
         ciphertexts.push(here);
     }
-    let zero = device.zero(&client.encryptors[0], 6, &Unobserved).unwrap();
+    let zero = device
+        .client()
+        .unwrap()
+        .zero(&client.encryptors[0], 6, &Unobserved)
+        .unwrap();
     let expected = client.encryptors[0].zero_at(6).unwrap();
     assert!(
         zero.to_bytes() == expected.to_bytes(),
@@ -79,7 +85,11 @@ fn agrees<W: Word>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]
     let square = Evaluator::new(&client.params).square(&ciphertexts[0]);
     ciphertexts.push(square.unwrap());
     for ciphertext in &ciphertexts {
-        let phase = device.phase(decryptor, ciphertext, &Unobserved).unwrap();
+        let phase = device
+            .client()
+            .unwrap()
+            .phase(decryptor, ciphertext, &Unobserved)
+            .unwrap();
         let opened = decryptor.rounded(&phase);
         assert_eq!(opened, decryptor.decrypt(ciphertext), "n = {n} on {info:?}");
         assert_eq!(
@@ -107,7 +117,7 @@ fn a_client_on_a_device_gives_the_processor_s_bytes() {
 }
 
 /// The sums over Q·P are the device's, the division by P is the host's.
-fn agrees_under_an_extended_key<W: Word>(info: &BuildInfo, n: usize, bits: &[u32]) -> Usage {
+fn agrees_under_an_extended_key<W: ClientWord>(info: &BuildInfo, n: usize, bits: &[u32]) -> Usage {
     let mut literal = params::<W>(n, bits).literal();
     literal.rlwe.p = literal.rlwe.q.split_off(1);
     literal.rlwe.dnum = 0;
@@ -120,10 +130,16 @@ fn agrees_under_an_extended_key<W: Word>(info: &BuildInfo, n: usize, bits: &[u32
     let device = engine(info.clone(), &ALL);
     let here = encryptor.encrypt_at(&message, 5).unwrap();
     let there = device
+        .client()
+        .unwrap()
         .encrypt(&encryptor, &message, 5, &Unobserved)
         .unwrap();
     assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
-    let zero = device.zero(&encryptor, 6, &Unobserved).unwrap();
+    let zero = device
+        .client()
+        .unwrap()
+        .zero(&encryptor, 6, &Unobserved)
+        .unwrap();
     let expected = encryptor.zero_at(6).unwrap();
     assert!(
         zero.to_bytes() == expected.to_bytes(),
@@ -188,10 +204,16 @@ fn errors_never_leave_the_host() {
     let client = Client::<u64>::new(32, &[40]);
     let device = engine(build(62, 1, 6), &ALL);
     let data = |usage: &Usage| usage.send.polynomials - usage.tables;
-    let ciphertext = device.encrypt(&client.encryptors[0], &client.message, 0, &Unobserved);
+    let ciphertext =
+        device
+            .client()
+            .unwrap()
+            .encrypt(&client.encryptors[0], &client.message, 0, &Unobserved);
     let usage = device.take_usage();
     assert_eq!((data(&usage), usage.receive.polynomials), (3, 2));
     device
+        .client()
+        .unwrap()
         .phase(&client.decryptor, &ciphertext.unwrap(), &Unobserved)
         .unwrap();
     let usage = device.take_usage();
@@ -206,7 +228,11 @@ fn a_published_result_does_not_depend_on_who_computes_the_phase() {
     let (publication, seed) = (Publication::with_budget(60.0), Seed::from_text("publish"));
     let decryptor = &client.decryptor;
     let here = decryptor.decrypt_for_publication(&ciphertext, &publication, &seed);
-    let phase = device.phase(decryptor, &ciphertext, &Unobserved).unwrap();
+    let phase = device
+        .client()
+        .unwrap()
+        .phase(decryptor, &ciphertext, &Unobserved)
+        .unwrap();
     let there = decryptor.publish(&ciphertext, phase, &publication, &seed);
     assert_eq!(here, Ok(client.message));
     assert_eq!(there, here);
@@ -256,6 +282,8 @@ fn a_device_that_fails_is_reported() {
     };
     stall(true);
     let hung = device
+        .client()
+        .unwrap()
         .zero(&client.encryptors[0], 0, &Unobserved)
         .unwrap_err();
     assert!(
@@ -264,7 +292,11 @@ fn a_device_that_fails_is_reported() {
         "{hung}"
     );
     stall(false);
-    let served = device.zero(&client.encryptors[0], 0, &Unobserved).unwrap();
+    let served = device
+        .client()
+        .unwrap()
+        .zero(&client.encryptors[0], 0, &Unobserved)
+        .unwrap();
     let expected = client.encryptors[0].zero_at(0).unwrap();
     assert_eq!(served.to_bytes(), expected.to_bytes());
 }

@@ -3,8 +3,8 @@
 
 use super::coprocessor::{ALL, Plain, build, engine};
 use super::moves::moves;
-use crate::Unobserved;
 use crate::lower::client;
+use crate::{Backend, Unobserved};
 use ckks::{
     CkksParams, CkksParamsLiteral, Decryptor, Encoder, EncryptionKey, Encryptor, Evaluator,
     Plaintext, Publication,
@@ -83,12 +83,22 @@ fn agrees(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]) -> (Usa
     for message in &client.messages {
         for key in client.keys() {
             let here = client.encrypt(key, message);
-            let there = device.encrypt_ckks(&client.encryptor, message, key, 5, &Unobserved);
+            let there = device.client().unwrap().encrypt_ckks(
+                &client.encryptor,
+                message,
+                key,
+                5,
+                &Unobserved,
+            );
             let there = there.unwrap();
             assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
             let product = evaluator.multiply(&here, &here).unwrap();
             for ciphertext in [&here, &product] {
-                let opened = device.decrypt_ckks(&decryptor, ciphertext, &Unobserved);
+                let opened =
+                    device
+                        .client()
+                        .unwrap()
+                        .decrypt_ckks(&decryptor, ciphertext, &Unobserved);
                 let expected = decryptor.decrypt(ciphertext).unwrap();
                 assert!(
                     opened.unwrap().poly().data() == expected.poly().data(),
@@ -148,12 +158,21 @@ fn a_message_never_leaves_the_host() {
     let device = engine(build(62, 1, 6), &ALL);
     let data = |usage: &Usage| usage.send.polynomials - usage.tables;
     let [key, ..] = client.keys();
-    let ciphertext =
-        device.encrypt_ckks(&client.encryptor, &client.messages[0], key, 0, &Unobserved);
+    let ciphertext = device.client().unwrap().encrypt_ckks(
+        &client.encryptor,
+        &client.messages[0],
+        key,
+        0,
+        &Unobserved,
+    );
     let usage = device.take_usage();
     assert_eq!((data(&usage), usage.receive.polynomials), (5, 2));
     let decryptor = Decryptor::new(&client.params, &client.secret).unwrap();
-    let opened = device.decrypt_ckks(&decryptor, &ciphertext.unwrap(), &Unobserved);
+    let opened =
+        device
+            .client()
+            .unwrap()
+            .decrypt_ckks(&decryptor, &ciphertext.unwrap(), &Unobserved);
     assert!(opened.is_ok());
     let usage = device.take_usage();
     assert_eq!((data(&usage), usage.receive.polynomials), (3, 1));
@@ -168,7 +187,10 @@ fn a_published_result_does_not_depend_on_who_decrypts() {
     let publication = Publication::with_slot_error(2_f64.powi(-10));
     let seed = Seed::from_text("publish");
     let here = decryptor.decrypt_for_publication(&ciphertext, &publication, &seed);
-    let opened = device.decrypt_ckks(&decryptor, &ciphertext, &Unobserved);
+    let opened = device
+        .client()
+        .unwrap()
+        .decrypt_ckks(&decryptor, &ciphertext, &Unobserved);
     let there = decryptor.publish(&ciphertext, opened.unwrap(), &publication, &seed);
     assert!(there.unwrap().poly().data() == here.unwrap().poly().data());
 }

@@ -3,16 +3,16 @@
 
 use super::random::Maker;
 use super::reference::Client;
-use super::requests::{ones, request};
+use super::requests::{Asked, ones};
 use super::{bfv_of, bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
-use crate::lower::{Engine, Shape, run};
-use crate::{Backend, Coprocessor, Error, Observer, Request, Unobserved};
+use crate::lower::{Engine, Shape, open};
+use crate::{Backend, Coprocessor, Error, Keys, Observer, Resources, Run, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
 use offload::{Session, Usage};
-use program::{Encryption, Parameters};
-use rlwe::Threads;
+use program::{Encryption, Parameters, Program};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
@@ -66,7 +66,23 @@ pub fn engine(info: BuildInfo, operations: &[&str]) -> Coprocessor {
 }
 
 /// Computes polynomial operations one after another.
+#[derive(Clone, Copy)]
 pub struct Plain;
+
+impl Backend for Plain {
+    fn name(&self) -> &str {
+        "plain"
+    }
+
+    fn open(
+        &self,
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        open(self, program, keys, resources)
+    }
+}
 
 impl Engine for Plain {
     fn shape(&self, _: usize) -> Shape {
@@ -95,12 +111,12 @@ pub fn conforms(
         let client = Client::new(&program, &clear::inputs(&program, seed));
         let inputs = client.lent();
         let expected = client.reference(&program, &plain);
-        let request = request(&program, &client.keys, &inputs, &plain);
-        let outcome = run(&Plain, &Threads::ONE, &request, &Unobserved).unwrap();
+        let request = Asked::new(&program, &client.keys, &inputs, &plain);
+        let outcome = request.of(&Plain, &Unobserved).unwrap();
         assert!(outcome.outputs == expected, "seed {seed}\n{program}");
         for (build, usage) in builds.iter().zip(&mut usages) {
             let backend = engine(build.clone(), &ALL);
-            let outcome = backend.run(&request, &Unobserved).unwrap();
+            let outcome = request.of(&backend, &Unobserved).unwrap();
             assert!(
                 outcome.outputs == expected,
                 "seed {seed} on {build:?}\n{program}"
@@ -215,8 +231,8 @@ pub fn held_on(backend: &Coprocessor, program: &program::Program) -> Usage {
     let client = Client::new(program, &clear::inputs(program, 1));
     let inputs = client.lent();
     let plain = ones(program);
-    let request = request(program, &client.keys, &inputs, &plain);
-    let outcome = backend.run(&request, &Unobserved).unwrap();
+    let request = Asked::new(program, &client.keys, &inputs, &plain);
+    let outcome = request.of(backend, &Unobserved).unwrap();
     assert!(
         outcome.outputs == client.reference(program, &plain),
         "{program}"
@@ -291,8 +307,8 @@ impl Square {
         }
     }
 
-    fn request<'a>(&'a self, inputs: &'a [&'a [u8]]) -> Request<'a> {
-        request(&self.program, &self.client.keys, inputs, &self.plain)
+    fn request<'a>(&'a self, inputs: &'a [&'a [u8]]) -> Asked<'a> {
+        Asked::new(&self.program, &self.client.keys, inputs, &self.plain)
     }
 }
 
@@ -306,7 +322,7 @@ fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
         single_port_slots: 1,
         ..build(62, 1, 10)
     };
-    let refused = engine(few, &ALL).run(&request, &Unobserved);
+    let refused = request.of(&engine(few, &ALL), &Unobserved);
     assert_eq!(
         refused.unwrap_err().to_string(),
         "model:test: a program needs 5 slots or more, three of them dual-port; the build has 3 and 2"
@@ -320,14 +336,14 @@ fn a_build_with_too_few_slots_and_a_device_that_hangs_are_errors() {
             .unwrap()
     };
     stall(true);
-    let hung = backend.run(&request, &Unobserved).unwrap_err().to_string();
+    let hung = request.of(&backend, &Unobserved).unwrap_err().to_string();
     assert!(
         hung.starts_with("model:test: instruction 0 (load "),
         "{hung}"
     );
     stall(false);
     // The device was reset; what it held is sent again.
-    let outcome = backend.run(&request, &Unobserved).unwrap();
+    let outcome = request.of(&backend, &Unobserved).unwrap();
     let expected = square.client.reference(&square.program, &square.plain);
     assert_eq!(outcome.outputs, expected);
 }
@@ -350,7 +366,7 @@ fn a_cancelled_run_ends() {
     let request = square.request(&inputs);
     let backend = engine(build(62, 1, 10), &ALL);
     assert_eq!(
-        backend.run(&request, &Impatient).unwrap_err(),
+        request.of(&backend, &Impatient).unwrap_err(),
         Error::Cancelled
     );
 }
@@ -385,18 +401,18 @@ fn a_run_is_cancelled_within_a_submission() {
         told: AtomicUsize::new(0),
     };
     let whole = late(usize::MAX);
-    let outcome = backend.run(&request, &whole).unwrap();
+    let outcome = request.of(&backend, &whole).unwrap();
     let (asked, told) = (whole.asked.into_inner(), whole.told.into_inner());
     assert!(asked > 10 * told, "{asked} questions, {told} submissions");
     for at in [1, 5, asked / 2] {
         let observer = late(at);
         assert_eq!(
-            backend.run(&request, &observer).unwrap_err(),
+            request.of(&backend, &observer).unwrap_err(),
             Error::Cancelled
         );
         assert_eq!(observer.asked.into_inner(), at + 1);
         assert!(at > 5 || observer.told.into_inner() == 0);
-        let again = backend.run(&request, &Unobserved).unwrap();
+        let again = request.of(&backend, &Unobserved).unwrap();
         assert!(again.outputs == outcome.outputs, "after {at} questions");
     }
 }

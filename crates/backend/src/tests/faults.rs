@@ -5,8 +5,8 @@ use super::clear;
 use super::coprocessor::ALL;
 use super::moves::{ending, moves};
 use super::reference::Client;
-use super::requests::{ones, request};
-use crate::{Backend, Coprocessor, Error, Keys, Unobserved};
+use super::requests::{Asked, ones};
+use crate::{Coprocessor, Error, Keys, Unobserved};
 use device::{Conversion, Device, DeviceError, Digit, Driver, Entry, Modeled, Profile, Stop};
 use isa::BuildInfo;
 use offload::Session;
@@ -113,13 +113,12 @@ fn outputs(
     (fault, digit_major): (Fault, bool),
 ) -> Result<Vec<Vec<u8>>, Error> {
     let (inputs, plain) = (client.lent(), ones(program));
-    let request = request(program, keys, &inputs, &plain);
+    let request = Asked::new(program, keys, &inputs, &plain);
     let device = Faulty(Modeled::open(moves(46, 8, 10)).unwrap(), fault);
     let session = Session::new(Driver::open(Box::new(device)).unwrap()).unwrap();
     let backend = Coprocessor::new("model:faulty", session, ALL.map(str::to_owned));
-    let outcome = backend
-        .digit_major(digit_major)
-        .run(&request, &Unobserved)?;
+    let backend = backend.digit_major(digit_major);
+    let outcome = request.of(&backend, &Unobserved)?;
     Ok(outcome.outputs)
 }
 

@@ -5,6 +5,7 @@ mod batch;
 mod clear;
 mod client;
 mod client_ckks;
+mod conformance;
 mod conversions;
 mod coprocessor;
 mod faults;
@@ -13,9 +14,10 @@ pub mod random;
 mod reference;
 mod refusals;
 mod requests;
+mod skeleton;
 mod zeros;
 
-use crate::{Backend, Cpu, Inputs, KeySet, Keys, Observer, Outcome, Request, Unobserved};
+use crate::{Cpu, Input, KeySet, Keys, Observer, Outcome, Unobserved};
 use bfv::{BfvParams, BfvParamsLiteral};
 use ckks::{CkksParams, CkksParamsLiteral};
 use clear::Slots;
@@ -23,8 +25,8 @@ use program::expression::Numbers;
 use program::{Encryption, Parameters, Program};
 use random::Maker;
 use reference::Client;
-use requests::request;
-use rlwe::{ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
+use requests::Asked;
+use rlwe::{ParameterSet, RlweParamsLiteral, SecurityPolicy, Seed};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
@@ -67,6 +69,11 @@ pub fn bfv_parameters() -> Parameters {
     Parameters::Bfv(bfv_of(1024, 55, 3))
 }
 
+/// BFV of another degree.
+pub fn parameters_of(n: usize) -> Parameters {
+    Parameters::Bfv(bfv_of(n, 55, 3))
+}
+
 pub fn bfv_wide_parameters() -> Parameters {
     Parameters::BfvWide(bfv_of(256, 80, 3))
 }
@@ -90,8 +97,8 @@ pub fn run_with(
     threads: usize,
     observer: &dyn Observer,
 ) -> Result<Outcome, crate::Error> {
-    let request = request(program, keys, inputs, plain);
-    Cpu::new(Threads::new(threads).unwrap()).run(&request, observer)
+    let request = Asked::new(program, keys, inputs, plain);
+    request.with(&Cpu, threads, observer)
 }
 
 fn random_programs(parameters: &Parameters, encryption: Encryption, seeds: u64) {
@@ -162,11 +169,11 @@ fn ciphertexts_may_come_as_objects() {
     };
     let read = |bytes: &Vec<u8>| ckks::Ciphertext::from_bytes(params, bytes).unwrap();
     let inputs: Vec<ckks::Ciphertext> = client.inputs.iter().map(read).collect();
-    let request = Request {
-        inputs: Inputs::Ckks(&inputs.iter().collect::<Vec<_>>()),
-        ..request(&program, &client.keys, &[], &plain)
+    let request = Asked {
+        inputs: inputs.iter().map(|one| Input::Ciphertext(one)).collect(),
+        ..Asked::new(&program, &client.keys, &[], &plain)
     };
-    let outcome = Cpu::new(Threads::ONE).run(&request, &Unobserved).unwrap();
+    let outcome = request.of(&Cpu, &Unobserved).unwrap();
     assert_eq!(outcome.outputs, client.reference(&program, &plain));
 }
 

@@ -6,9 +6,9 @@ use super::clear;
 use super::coprocessor::{ALL, build, conforms, engine, held_on, held_to_the_walk};
 use super::random::Maker;
 use super::reference::Client;
-use super::requests::{ones, request};
+use super::requests::{Asked, ones};
 use super::{bfv_parameters, ckks_parameters};
-use crate::{Backend, Unobserved};
+use crate::Unobserved;
 use ckks::{CkksParams, CkksParamsLiteral};
 use isa::{BuildInfo, Reduction};
 use program::step::{Operation, Step};
@@ -258,10 +258,10 @@ fn a_device_alone_refuses_what_it_would_leave_to_the_host() {
     let program = ending(&[(Add(0, 1), 2, 0), (Rotate(3, 1), 2, 0), (Add(4, 0), 2, 0)]);
     let client = Client::new(&program, &clear::inputs(&program, 1));
     let (inputs, plain) = (client.lent(), ones(&program));
-    let request = request(&program, &client.keys, &inputs, &plain);
+    let request = Asked::new(&program, &client.keys, &inputs, &plain);
     let alone = |info, operations: &[&str]| {
         let device = engine(info, operations).alone(true);
-        let outcome = device.run(&request, &Unobserved);
+        let outcome = request.of(&device, &Unobserved);
         (outcome, device.take_usage().host_operations)
     };
     let (outcome, left) = alone(moves(46, 4, 10), &ALL);

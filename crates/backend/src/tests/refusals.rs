@@ -3,9 +3,9 @@
 
 use super::random::Maker;
 use super::reference::Client;
-use super::requests::request;
+use super::requests::Asked;
 use super::{bfv_parameters, ckks_parameters, clear, run, run_with};
-use crate::{Error, Inputs, KeySet, Keys, Unobserved};
+use crate::{Error, Input, KeySet, Keys, Unobserved};
 use program::expression::Numbers;
 use program::step::{Operation, Plaintext, Step};
 use program::{Encryption, Parameters, Program};
@@ -61,12 +61,12 @@ fn ciphertexts_that_are_not_what_the_program_has_there() {
     let mut broken = inputs[0].to_vec();
     broken[100] ^= 1;
     assert!(with_inputs(&sample, &[&broken, inputs[1], inputs[2]]).contains("checksum"));
-    let request = crate::Request {
-        inputs: Inputs::Bfv(&[]),
-        ..request(program, &client.keys, &[], plain)
+    let number: u64 = 1;
+    let request = Asked {
+        inputs: vec![Input::Ciphertext(&number)],
+        ..Asked::new(program, &client.keys, &[], plain)
     };
-    let cpu = crate::Cpu::new(rlwe::Threads::ONE);
-    let refused = crate::Backend::run(&cpu, &request, &Unobserved).unwrap_err();
+    let refused = request.of(&crate::Cpu, &Unobserved).unwrap_err();
     assert!(refused.to_string().contains("another scheme"));
 }
 

@@ -2,20 +2,18 @@
 //! BFV encryption and decryption.
 
 use super::data::{BfvCiphertext, BfvPlaintext, Cipher};
+use crate::backend::{Backend, client, spread};
 use crate::context::BfvContext;
-use crate::device::Device;
-use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::numbers::number;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch, try_map};
-use backend::{Coprocessor, Observer};
+use ::backend::{Client, ClientWord, Observer};
 use bfv::{Ciphertext, Decryptor, Encryptor, Phase, Plaintext, Publication};
 use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zq::Word;
 
 /// An encryptor of one width under either kind of key.
 macro_rules! encryptor {
@@ -43,7 +41,7 @@ macro_rules! encryptor {
 pub struct BfvEncryptor {
     context: Py<BfvContext>,
     encryptor: WordWidth<Encryptor<u64>, Encryptor<u128>>,
-    device: Option<Coprocessor>,
+    device: Option<Arc<dyn Client>>,
     next: AtomicU64,
 }
 
@@ -80,7 +78,7 @@ impl BfvEncryptor {
         context: Py<BfvContext>,
         key: EncryptionKey,
         seed: Option<&[u8]>,
-        device: Option<&Device>,
+        device: Option<&Backend>,
     ) -> PyResult<Self> {
         let seed = randomness(seed)?;
         let set = context.get();
@@ -91,7 +89,7 @@ impl BfvEncryptor {
         Ok(Self {
             context,
             encryptor,
-            device: coprocessor(device),
+            device: client(device)?,
             next: AtomicU64::new(0),
         })
     }
@@ -129,8 +127,8 @@ impl BfvEncryptor {
 }
 
 /// The phase of a ciphertext, by a device if there is one.
-fn phase<W: Word>(
-    device: Option<&Coprocessor>,
+fn phase<W: ClientWord>(
+    device: Option<&Arc<dyn Client>>,
     decryptor: &Decryptor<W>,
     ciphertext: &Ciphertext<W>,
     observer: &dyn Observer,
@@ -164,7 +162,7 @@ macro_rules! of_phase {
 pub struct BfvDecryptor {
     context: Py<BfvContext>,
     decryptor: WordWidth<Decryptor<u64>, Decryptor<u128>>,
-    device: Option<Coprocessor>,
+    device: Option<Arc<dyn Client>>,
 }
 
 impl BfvDecryptor {
@@ -187,7 +185,7 @@ impl BfvDecryptor {
     fn new(
         context: Py<BfvContext>,
         secret_key: &SecretKey,
-        device: Option<&Device>,
+        device: Option<&Backend>,
     ) -> PyResult<Self> {
         let decryptor = match (&context.get().params, &secret_key.key) {
             (WordWidth::W64(params), WordWidth::W64(key)) => {
@@ -201,7 +199,7 @@ impl BfvDecryptor {
         Ok(Self {
             context,
             decryptor,
-            device: coprocessor(device),
+            device: client(device)?,
         })
     }
 

@@ -3,16 +3,16 @@
 
 use super::data::{CkksCiphertext, CkksPlaintext};
 use super::evaluate::narrow;
+use crate::backend::{Backend, client, spread};
 use crate::context::CkksContext;
-use crate::device::Device;
-use crate::device::client::{coprocessor, spread};
 use crate::errors::OrRaise;
 use crate::keys::{EncryptionKey, SecretKey, randomness, seed_or_entropy};
 use crate::numbers::number;
 use crate::watch::watched;
-use backend::{Coprocessor, Observer};
+use ::backend::{Client, Observer};
 use ckks::{Ciphertext, Decryptor, Encoder, Encryptor, Plaintext, Publication};
 use pyo3::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Encrypts under a public key, or under the secret key (half the bytes).
@@ -25,7 +25,7 @@ pub struct CkksEncryptor {
     context: Py<CkksContext>,
     encryptor: Encryptor,
     key: EncryptionKey,
-    device: Option<Coprocessor>,
+    device: Option<Arc<dyn Client>>,
     next: AtomicU64,
 }
 
@@ -68,14 +68,14 @@ impl CkksEncryptor {
         context: Py<CkksContext>,
         key: EncryptionKey,
         seed: Option<&[u8]>,
-        device: Option<&Device>,
+        device: Option<&Backend>,
     ) -> PyResult<Self> {
         let encryptor = Encryptor::new(&context.get().params, randomness(seed)?);
         Ok(Self {
             context,
             encryptor,
             key,
-            device: coprocessor(device),
+            device: client(device)?,
             next: AtomicU64::new(0),
         })
     }
@@ -135,7 +135,7 @@ impl CkksEncryptor {
 pub struct CkksDecryptor {
     context: Py<CkksContext>,
     key: Py<SecretKey>,
-    device: Option<Coprocessor>,
+    device: Option<Arc<dyn Client>>,
 }
 
 impl CkksDecryptor {
@@ -168,12 +168,12 @@ impl CkksDecryptor {
     fn new(
         context: Py<CkksContext>,
         secret_key: Py<SecretKey>,
-        device: Option<&Device>,
+        device: Option<&Backend>,
     ) -> PyResult<Self> {
         let made = Self {
             context,
             key: secret_key,
-            device: coprocessor(device),
+            device: client(device)?,
         };
         made.decryptor()?;
         Ok(made)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
-pub mod client;
 mod instructions;
 pub mod reports;
 
+use crate::backend::Backend;
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
 use crate::work::Work;
+use ::backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
+use ::backend::{Coprocessor, measure};
 use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
-use backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
-use backend::{Coprocessor, measure};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
 use offload::{
     Form, OffloadError, Operation, OperationProgram, ProgramArgs, Ran, Session, simulate,
@@ -23,6 +23,7 @@ use reports::{
 use rlwe::SecurityPolicy;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Instructions of a random program at most, and the highest number of its first output buffer.
@@ -67,26 +68,34 @@ fn log2_degree(n: usize) -> PyResult<u8> {
 
 /// A co-processor: its driver, and operations on it. A `Session` runs programs on it,
 /// a client encrypts and decrypts.
-#[pyclass(frozen, module = "ringsmith._native")]
+#[pyclass(frozen, extends = Backend, module = "ringsmith._native")]
 pub struct Device {
     pub(crate) coprocessor: Coprocessor,
 }
 
 impl Device {
     fn new<D: ::device::Device + 'static>(
+        py: Python<'_>,
         name: String,
         operations: Vec<String>,
         cores: Vec<D>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<Py<Self>> {
         let mut sessions = Vec::with_capacity(cores.len());
         for core in cores {
             let driver = Driver::open(Box::new(core)).or_raise()?;
             sessions.push(Session::new(driver).or_raise()?);
         }
         let first = sessions.remove(0);
-        Ok(Self {
-            coprocessor: Coprocessor::new(name, first, operations).with_cores(sessions),
-        })
+        let coprocessor = Coprocessor::new(name, first, operations);
+        Self::of(py, coprocessor.with_cores(sessions))
+    }
+
+    fn of(py: Python<'_>, coprocessor: Coprocessor) -> PyResult<Py<Self>> {
+        let backend = Backend {
+            inner: Arc::new(coprocessor.clone()),
+        };
+        let device = PyClassInitializer::from(backend).add_subclass(Self { coprocessor });
+        Py::new(py, device)
     }
 
     fn with_driver<T>(
@@ -116,13 +125,14 @@ impl Device {
     /// latency in ns (0: ideal) and the clock in MHz.
     #[staticmethod]
     fn model(
+        py: Python<'_>,
         name: String,
         operations: Vec<String>,
         #[pyo3(from_py_with = number)] knobs: HashMap<String, i32>,
         #[pyo3(from_py_with = number)] memory: (f64, f64, f64),
-    ) -> PyResult<Self> {
+    ) -> PyResult<Py<Self>> {
         let info = build_info(&knobs, memory)?;
-        Self::new(name, operations, Modeled::open_cores(info).or_raise()?)
+        Self::new(py, name, operations, Modeled::open_cores(info).or_raise()?)
     }
 
     /// Verilated RTL in a simulator library, with such a memory behind its data port, firmware for its controller if it
@@ -130,23 +140,22 @@ impl Device {
     #[staticmethod]
     #[pyo3(signature = (name, operations, library, memory, *, firmware=Vec::new(), options=""))]
     fn rtl(
+        py: Python<'_>,
         name: String,
         operations: Vec<String>,
         library: PathBuf,
         #[pyo3(from_py_with = number)] memory: (f64, f64, f64),
         #[pyo3(from_py_with = number)] firmware: Vec<u8>,
         options: &str,
-    ) -> PyResult<Self> {
+    ) -> PyResult<Py<Self>> {
         let cores = Verilated::open_cores(&library, port_memory(memory), &firmware, options);
         let cores = cores.or_raise()?;
-        Self::new(name, operations, cores)
+        Self::new(py, name, operations, cores)
     }
 
     /// The same device for programs that leave nothing to the host: others are refused, with what the build lacks.
-    fn alone(&self) -> Self {
-        Self {
-            coprocessor: self.coprocessor.clone().alone(true),
-        }
+    fn alone(&self, py: Python<'_>) -> PyResult<Py<Self>> {
+        Self::of(py, self.coprocessor.clone().alone(true))
     }
 
     /// The build as the info block describes it.

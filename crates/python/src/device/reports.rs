@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device reports, as dictionaries.
 
+use ::backend::measure;
 use ::device::{Event, Profile};
-use backend::measure;
 use isa::{BuildInfo, Host};
 use offload::{Moved, Ran, Shift, Usage, simulate};
 use pyo3::prelude::*;

@@ -4,10 +4,10 @@
 use super::Program;
 use super::arrays::numbers;
 use super::build::parameters;
+use crate::backend::Backend;
 use crate::bfv::BfvCiphertext;
 use crate::ckks::CkksCiphertext;
 use crate::context::Context;
-use crate::device::Device;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::numbers::number;
@@ -15,9 +15,11 @@ use crate::operations::threads_or_all;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch};
 use crate::work::finished;
+use ::backend::{
+    Backend as _, Cpu, Input, KeySet, Keys, Outcome, Recorder, Request, Resources, Run,
+};
 use ::program::Message;
 use ::program::expression::Numbers;
-use backend::{Backend, Cpu, Inputs, KeySet, Keys, Outcome, Recorder, Request};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -28,12 +30,15 @@ use std::sync::Arc;
 use zq::Word;
 use zq::memory::{attempt, reserved};
 
+/// Bytes that a session keeps between runs, unless told otherwise.
+const MEMORY: usize = 256 << 20;
+
 /// A program with the keys to run it.
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct Session {
     program: Arc<::program::Program>,
     keys: Keys,
-    backend: Box<dyn Backend + Send + Sync>,
+    run: Box<dyn Run>,
 }
 
 /// Results as bytes, and seconds by kind of operation.
@@ -66,48 +71,23 @@ impl<'py> FromPyObject<'py> for Sent {
     }
 }
 
-/// Ciphertexts as the backend takes them.
-enum Lent<'a> {
-    Bytes(Vec<&'a [u8]>),
-    Bfv(Vec<&'a ::bfv::Ciphertext<u64>>),
-    BfvWide(Vec<&'a ::bfv::Ciphertext<u128>>),
-    Ckks(Vec<&'a ::ckks::Ciphertext>),
-}
-
 impl Sent {
-    fn lent(&self) -> PyResult<Lent<'_>> {
-        let narrow = |c: &'_ Py<BfvCiphertext>| matches!(c.get().inner, WordWidth::W64(_));
-        Ok(match self {
-            Self::Bytes(all) => Lent::Bytes(all.iter().map(|bytes| &**bytes).collect()),
-            Self::Ckks(all) => Lent::Ckks(all.iter().map(|c| &c.get().inner).collect()),
-            Self::Bfv(all) if all.iter().all(narrow) => Lent::Bfv(
-                all.iter()
-                    .filter_map(|c| match &c.get().inner {
-                        WordWidth::W64(inner) => Some(inner),
-                        WordWidth::W128(_) => None,
-                    })
-                    .collect(),
-            ),
-            Self::Bfv(all) if !all.iter().any(narrow) => Lent::BfvWide(
-                all.iter()
-                    .filter_map(|c| match &c.get().inner {
-                        WordWidth::W128(inner) => Some(inner),
-                        WordWidth::W64(_) => None,
-                    })
-                    .collect(),
-            ),
-            Self::Bfv(_) => return Err(mismatch()),
-        })
-    }
-}
-
-impl Lent<'_> {
-    fn inputs(&self) -> Inputs<'_> {
+    /// As a backend takes them.
+    fn inputs(&self) -> Vec<Input<'_>> {
         match self {
-            Self::Bytes(all) => Inputs::Bytes(all),
-            Self::Bfv(all) => Inputs::Bfv(all),
-            Self::BfvWide(all) => Inputs::BfvWide(all),
-            Self::Ckks(all) => Inputs::Ckks(all),
+            Self::Bytes(all) => all.iter().map(|bytes| Input::Bytes(bytes)).collect(),
+            Self::Ckks(all) => {
+                let all = all.iter().map(|c| &c.get().inner);
+                all.map(|inner| Input::Ciphertext(inner)).collect()
+            }
+            Self::Bfv(all) => {
+                let all = all.iter().map(|c| &c.get().inner);
+                all.map(|inner| match inner {
+                    WordWidth::W64(inner) => Input::Ciphertext(inner),
+                    WordWidth::W128(inner) => Input::Ciphertext(inner),
+                })
+                .collect()
+            }
         }
     }
 }
@@ -143,9 +123,14 @@ macro_rules! of_width {
 #[pymethods]
 impl Session {
     /// Keys that the program needs must be there, and of one owner. `threads`: one per core unless given; results do
-    /// not depend on their number. `device`: a co-processor that runs the programs, as far as it can.
+    /// not depend on their number. `device`: a backend that runs the program in place of this machine's processor.
+    /// `memory`: bytes that may stay taken between runs by what is prepared once, keys and plaintexts.
     #[new]
-    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None, device=None))]
+    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None, device=None, memory=MEMORY))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python's keyword arguments are separate"
+    )]
     fn new(
         program: &Program,
         context: Context,
@@ -153,7 +138,8 @@ impl Session {
         galois: Option<&GaloisKeys>,
         public: Option<&PublicKey>,
         #[pyo3(from_py_with = number)] threads: Option<usize>,
-        device: Option<&Device>,
+        device: Option<&Backend>,
+        #[pyo3(from_py_with = number)] memory: usize,
     ) -> PyResult<Self> {
         let (own, given) = (
             program.inner.parameters.fingerprint(),
@@ -176,15 +162,16 @@ impl Session {
                 of_width!(public, W64),
             )?),
         };
-        keys.check(&program.inner).or_raise()?;
         let threads = threads_or_all(threads)?;
+        let resources = Resources { threads, memory };
+        let run = match device {
+            Some(device) => device.inner.open(&program.inner, &keys, &resources),
+            None => Cpu.open(&program.inner, &keys, &resources),
+        };
         Ok(Self {
             program: Arc::clone(&program.inner),
             keys,
-            backend: match device {
-                Some(device) => Box::new(device.coprocessor.clone().with_threads(threads)),
-                None => Box::new(Cpu::new(threads)),
-            },
+            run: run.or_raise()?,
         })
     }
 
@@ -202,7 +189,7 @@ impl Session {
         seed: &[u8],
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
-        self.run_on(py, &*self.backend, (inputs, plain, seed), progress)
+        Self::run_on(py, &*self.run, (inputs, plain, seed), progress)
     }
 
     /// Runs the program on a message of encrypted arguments, given and returned as bytes: `run` without what lies
@@ -231,10 +218,11 @@ impl Session {
         let Some(parts) = parts.filter(|parts| self.sound(parts)) else {
             return Ok(None);
         };
-        let (plain, lent) = (numbers_of(&plain)?, Lent::Bytes(parts));
-        let request = self.request(&lent, &plain, seed)?;
+        let plain = numbers_of(&plain)?;
+        let inputs: Vec<Input<'_>> = parts.into_iter().map(Input::Bytes).collect();
+        let request = request(&inputs, &plain, seed)?;
         let outcome = watched(py, progress.as_ref(), |watch| {
-            self.backend.run(&request, watch)
+            self.run.evaluate(&request, watch)
         })?;
         let outputs: Vec<&[u8]> = outcome.outputs.iter().map(AsRef::as_ref).collect();
         let written = PyBytes::new(py, &Message::labelled(&labels.1, &outputs));
@@ -244,7 +232,7 @@ impl Session {
     /// Most sets of ciphertexts that `run_many` works on at a time.
     #[getter]
     fn batch_size(&self) -> usize {
-        self.backend.batch_size()
+        self.run.batch_size()
     }
 
     /// Runs the program on several sets of ciphertexts with the same plain arguments, as many at a time as the engine
@@ -267,13 +255,13 @@ impl Session {
             )));
         }
         let plain = numbers_of(&plain)?;
-        let lent: Vec<Lent<'_>> = many.iter().map(Sent::lent).collect::<PyResult<_>>()?;
-        let requests = lent.iter().zip(&seeds);
+        let inputs: Vec<Vec<Input<'_>>> = many.iter().map(Sent::inputs).collect();
+        let requests = inputs.iter().zip(&seeds);
         let requests: Vec<Request<'_>> = requests
-            .map(|(lent, seed)| self.request(lent, &plain, seed))
+            .map(|(inputs, seed)| request(inputs, &plain, seed))
             .collect::<PyResult<_>>()?;
         let outcomes = watched(py, progress.as_ref(), |watch| {
-            self.backend.run_batch(&requests, watch)
+            self.run.evaluate_batch(&requests, watch)
         })?;
         Ok(outcomes.into_iter().map(|one| ran(py, one)).collect())
     }
@@ -289,8 +277,13 @@ impl Session {
         seed: &[u8],
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Ran<'py>, String, String)> {
-        let recorder = Recorder::new(rlwe::Threads::ONE);
-        let ran = self.run_on(py, &recorder, (inputs, plain, seed), progress)?;
+        let recorder = Recorder::default();
+        let resources = Resources {
+            threads: rlwe::Threads::ONE,
+            memory: 0,
+        };
+        let run = recorder.open(&self.program, &self.keys, &resources);
+        let ran = Self::run_on(py, &*run.or_raise()?, (inputs, plain, seed), progress)?;
         let record = recorder.take();
         Ok((ran, record.trace, record.inputs))
     }
@@ -302,6 +295,21 @@ type Given<'a, 'py> = (Sent, Vec<Bound<'py, PyAny>>, &'a [u8]);
 /// Plain arguments as the backend takes them.
 fn numbers_of(plain: &[Bound<'_, PyAny>]) -> PyResult<Vec<Numbers>> {
     plain.iter().map(numbers).collect()
+}
+
+fn request<'a>(
+    inputs: &'a [Input<'a>],
+    plain: &'a [Numbers],
+    seed: &[u8],
+) -> PyResult<Request<'a>> {
+    let seed = seed
+        .try_into()
+        .map_err(|_| Kind::Input.error(format!("a seed of {} bytes; 32 are needed", seed.len())))?;
+    Ok(Request {
+        inputs,
+        plain,
+        seed: Seed::from_bytes(seed),
+    })
 }
 
 /// An outcome as Python gets it.
@@ -320,34 +328,15 @@ impl Session {
         parts.len() == self.program.input_count() && ends.len() == parts.len()
     }
 
-    fn request<'a>(
-        &'a self,
-        lent: &'a Lent<'a>,
-        plain: &'a [Numbers],
-        seed: &[u8],
-    ) -> PyResult<Request<'a>> {
-        let seed = seed.try_into().map_err(|_| {
-            Kind::Input.error(format!("a seed of {} bytes; 32 are needed", seed.len()))
-        })?;
-        Ok(Request {
-            program: &self.program,
-            keys: &self.keys,
-            inputs: lent.inputs(),
-            plain,
-            seed: Seed::from_bytes(seed),
-        })
-    }
-
     fn run_on<'py>(
-        &self,
         py: Python<'py>,
-        backend: &(dyn Backend + Sync),
+        run: &dyn Run,
         (inputs, plain, seed): Given<'_, 'py>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Ran<'py>> {
-        let (plain, lent) = (numbers_of(&plain)?, inputs.lent()?);
-        let request = self.request(&lent, &plain, seed)?;
-        let outcome = watched(py, progress.as_ref(), |watch| backend.run(&request, watch))?;
+        let (plain, inputs) = (numbers_of(&plain)?, inputs.inputs());
+        let request = request(&inputs, &plain, seed)?;
+        let outcome = watched(py, progress.as_ref(), |watch| run.evaluate(&request, watch))?;
         Ok(ran(py, outcome))
     }
 }

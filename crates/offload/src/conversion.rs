@@ -5,15 +5,15 @@
 //! production arithmetic of the `rns` crate.
 
 use isa::{BuildInfo, Draw, Instruction, IsaError, Op};
-use model::{Conversion, schedule_from};
+use model::Conversion;
 use rns::{BaseConverter, RnsBasis, ScaleRounder, Scratch};
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
 use crate::OffloadError;
-use crate::operation::OperationProgram;
-use crate::session::{Polynomial, Session};
-use crate::simulate::{Outcome, check_moduli, draw, outcome};
+use crate::session::{Polynomial, Sections, Session};
+use crate::simulate::{Outcome, check_moduli, draw};
+use crate::stream::Worked;
 
 /// The scaling factor: BFV's plaintext modulus.
 const NUMERATOR: u64 = 33;
@@ -113,40 +113,28 @@ pub fn measure_conversion(
     let mut x = draw(&bases.q, n, None, &mut source);
     x.resize(p.len(), vec![0; n]);
     let operands = [x, draw(&bases.p, n, None, &mut source)];
-    let args = session.args(n, 0);
-    let transfer = |op, slot, buffer| Instruction {
-        dst: if op == Op::Load { slot } else { isa::ZERO_SLOT },
-        src_a: if op == Op::Store {
-            slot
-        } else {
-            isa::ZERO_SLOT
-        },
-        log2_n: args.log2_n,
-        buf_idx: buffer,
-        ..Instruction::new(op)
-    };
     // Slots that are written and never read are results.
     let results: Vec<u8> = (work.iter().flat_map(Instruction::writes))
         .filter(|&slot| !work.iter().any(|i| i.reads().any(|read| read == slot)))
         .collect();
-    let plan = OperationProgram {
-        loads: vec![
-            transfer(Op::Load, X, args.first),
-            transfer(Op::Load, OWN, args.first + 1),
-        ],
-        stores: (args.first + 2..)
-            .zip(&results)
-            .map(|(buffer, &slot)| transfer(Op::Store, slot, buffer))
-            .collect(),
-        work,
-    };
+    let log2_n = n.trailing_zeros() as u8;
+    let sections = Sections::new(log2_n, &[X, OWN], work, &results, session.first());
     session.take_usage();
-    let found = session.transact(&plan, args, &operands, results.len() as u32)?;
-    let correct = found == expected(what, &bases, &operands, results.len())?;
-    let predicted = schedule_from(&info, session.driver().state(), &plan.work);
-    let usage = session.take_usage();
-    let profile = session.profile().clone();
-    Ok(outcome(profile, predicted, correct, plan.work, usage))
+    let found = session.transact(sections, n, &operands, results.len() as u32)?;
+    let Worked {
+        profile,
+        predicted,
+        program,
+    } = session.last().clone();
+    Ok(Outcome {
+        cycles: profile.counters.cycles,
+        predicted_cycles: predicted.counters.cycles,
+        correct: found == expected(what, &bases, &operands, results.len())?,
+        profile,
+        predicted,
+        program,
+        usage: session.take_usage(),
+    })
 }
 
 /// The conversions, numbered from 0 on, and the instructions. Results go to work slots first.

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measure one instruction on a device, its operands loaded before and its results stored after.
 //!
-//! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other,
-//! transforms by splitting x^n + 1 as in [`crate::ring_split`]; cycles are then those of all the parts.
+//! At twice the build's degree it runs in parts: the halves of pointwise operands and copies one after the other, a
+//! transform as a program of its own; cycles are then those of all the parts.
 
-use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, TWIDDLE_SLOT, ZERO_SLOT};
-use model::{Digit, Lane, Profile, schedule};
+use isa::{BuildInfo, Draw, Instruction, IsaError, Modifier, Op, Slot, ZERO_SLOT};
+use model::{Digit, Lane};
 use rns::{Automorphism, BaseConverter, RnsBasis, Scratch};
 use zq::{Modulus, Word};
 
 use crate::OffloadError;
 use crate::conversion::{Conversions, measure_conversion};
-use crate::operation::{OperationProgram, ProgramArgs};
-use crate::ring_split::{Half, Halving};
-use crate::session::{Polynomial, Session, halves_of};
-use crate::simulate::{Outcome, check_moduli, draw, outcome, plan_for};
+use crate::session::{Polynomial, Sections, Session};
+use crate::simulate::{Outcome, check_moduli, draw, measure_graph, plan_for};
+use crate::workload::transform;
 
 /// The automorphism that is measured.
 const ELEMENT: u16 = 5;
@@ -50,53 +49,59 @@ pub fn measure_instruction(
     } else {
         n
     };
-    let in_parts = n == 2 * info.n_max() && info.constants >= 4 && op != Op::Auto;
+    let in_parts = n == 2 * info.n_max() && op != Op::Auto;
     if !in_parts {
         check_degree(&info, n)?;
     }
     build_has(&info, op)?;
     check_moduli(&info, moduli)?;
+    if in_parts && op.is_transform() {
+        return measure_graph(session, &transform(op == Op::Ntt, moduli, n)?, moduli);
+    }
     let case = Case::new(op, &info, moduli, n);
-    let mod_idx = session.select(moduli)?;
+    session.driver().set_moduli(MODULI, moduli)?;
     session
         .driver()
         .set_constant(factor_index(&info), &case.carried_factor())?;
     case.set_move(session.driver(), &info)?;
-    session.take_usage();
-    let results = if in_parts {
-        case.parts(session, mod_idx, n)?
-    } else {
-        if op.is_transform() {
-            session.driver().load_twiddles(mod_idx, n)?;
-        }
-        let args = session.args(n, mod_idx);
-        session.transact(
-            &section(&info, op, args, None),
-            args,
-            &case.operands,
-            outputs(op),
-        )?
-    };
-    let correct = results == case.expected(info.word_bits)?;
-    let predicted_work = session.predicted_work();
-    let usage = session.take_usage();
-    let profile = session.profile().clone();
-    if in_parts {
-        let mut whole = outcome(profile, Profile::default(), correct, Vec::new(), usage);
-        (whole.cycles, whole.predicted_cycles) = (whole.usage.compute_cycles, predicted_work);
-        return Ok(whole);
+    if op.is_transform() {
+        session.driver().load_twiddles(MODULI, n)?;
     }
-    let program = section(&info, op, session.args(n, mod_idx), None).work;
-    Ok(outcome(
-        profile,
-        schedule(&info, &program),
-        correct,
-        program,
+    session.take_usage();
+    let (mut results, mut predicted_cycles) = (vec![Vec::new(); outputs(op) as usize], 0);
+    for part in case.parts(in_parts) {
+        let n = part[0][0].len();
+        let sections = sections(&info, op, n, session.first());
+        let found = session.transact(sections, n, &part, outputs(op))?;
+        predicted_cycles += session.last().predicted.counters.cycles;
+        results.iter_mut().zip(found).for_each(append);
+    }
+    let usage = session.take_usage();
+    let last = session.last().clone();
+    Ok(Outcome {
+        cycles: usage.compute_cycles,
+        predicted_cycles,
+        correct: results == case.expected(info.word_bits)?,
+        profile: last.profile,
+        predicted: last.predicted,
+        program: last.program,
         usage,
-    ))
+    })
 }
 
-/// Constant index of CMODMUL's factor: the last; the first three are taken when a ring is split.
+/// Index of the moduli.
+const MODULI: u8 = 0;
+
+/// Puts the coefficients of a further part behind those that there are, lane by lane.
+fn append((whole, part): (&mut Polynomial, Polynomial)) {
+    whole.resize(part.len(), Vec::new());
+    whole
+        .iter_mut()
+        .zip(part)
+        .for_each(|(lane, more)| lane.extend(more));
+}
+
+/// Constant index of CMODMUL's factor: the last.
 fn factor_index(info: &BuildInfo) -> u8 {
     info.constants as u8 - 1
 }
@@ -137,8 +142,10 @@ fn outputs(op: Op) -> u32 {
 }
 
 /// The instruction with its loads and stores: operands in slots 2, 3, 4; results in 2, which is dual-port, or of copies
-/// and of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself.
-fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> OperationProgram {
+/// and of PMUL in the work slots. LOAD brings the second operand, STORE writes the output's buffer itself. Operands
+/// are in the buffers from the first on, results behind them.
+fn sections(info: &BuildInfo, op: Op, n: usize, first: u32) -> Sections {
+    let log2_n = n.trailing_zeros() as u8;
     let mut i = Instruction::new(op);
     for &slot in op.spec().operands {
         let number = match slot {
@@ -155,57 +162,27 @@ fn section(info: &BuildInfo, op: Op, args: ProgramArgs, table: Option<u32>) -> O
         _ => {}
     }
     let uses = |modifier| op.spec().modifiers.contains(&modifier);
-    i.log2_n = if uses(Modifier::Log2N) {
-        args.log2_n
-    } else {
-        0
-    };
-    i.mod_idx = if uses(Modifier::ModIdx) && op != Op::Load {
-        args.mod_idx
-    } else {
-        0
-    };
+    if uses(Modifier::Log2N) {
+        i.log2_n = log2_n;
+    }
+    if uses(Modifier::ModIdx) && op != Op::Load {
+        i.mod_idx = MODULI;
+    }
     i.const_idx = match op {
         Op::Auto | Op::Decomp => move_index(info),
         _ if uses(Modifier::ConstIdx) => factor_index(info),
         _ => 0,
     };
     i.buf_idx = match op {
-        Op::Load => args.first + 1,
-        Op::Store => args.first + 3,
+        Op::Load => first + 1,
+        Op::Store => first + 3,
         _ => 0,
     };
-    let transfer = |op, slot: u8, buffer| {
-        let mut i = Instruction::new(op);
-        if op == Op::Load {
-            i.dst = slot
-        } else {
-            i.src_a = slot
-        }
-        (i.log2_n, i.buf_idx) = (args.log2_n, buffer);
-        i
+    let results: Vec<u8> = match op {
+        Op::Store => Vec::new(),
+        _ => i.writes().collect(),
     };
-    let mut loads: Vec<Instruction> = (0..3)
-        .map(|k| transfer(Op::Load, 2 + k, args.first + u32::from(k)))
-        .collect();
-    loads.extend(table.map(|buffer| Instruction {
-        mod_idx: args.mod_idx,
-        ..transfer(Op::Load, TWIDDLE_SLOT, buffer)
-    }));
-    let results: Vec<u8> = if op == Op::Store {
-        Vec::new()
-    } else {
-        i.writes().collect()
-    };
-    let stores = (args.first + 3..)
-        .zip(results)
-        .map(|(buffer, slot)| transfer(Op::Store, slot, buffer))
-        .collect();
-    OperationProgram {
-        loads,
-        work: vec![i],
-        stores,
-    }
+    Sections::new(log2_n, &[2, 3, 4], vec![i], &results, first)
 }
 
 impl Case {
@@ -264,76 +241,30 @@ impl Case {
             .collect()
     }
 
-    /// The instruction at twice the build's degree.
-    fn parts(
-        &self,
-        session: &mut Session,
-        mod_idx: u8,
-        n: usize,
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let info = session.info().clone();
-        let args = session.args(n / 2, mod_idx);
-        let moduli: Vec<u128> = self.lanes.iter().map(|lane| lane.modulus.value()).collect();
-        let halving = if self.op.is_transform() {
-            Some(session.set_up_halves(&moduli, n)?)
-        } else {
-            None
+    /// The operands, or their halves; of the bit-reversed copy the even and the odd coefficients, whose places differ
+    /// in the top bit.
+    fn parts(&self, in_halves: bool) -> Vec<Vec<Polynomial>> {
+        if !in_halves {
+            return vec![self.operands.clone()];
+        }
+        let half = |side: usize, lane: &Vec<u128>| -> Vec<u128> {
+            if self.op == Op::Memcpyr {
+                return lane.iter().copied().skip(side).step_by(2).collect();
+            }
+            lane.chunks(lane.len() / 2)
+                .nth(side)
+                .unwrap_or_default()
+                .to_vec()
         };
-        let mut sides = self.sides();
-        if self.op == Op::Ntt {
-            let split = session.transact(
-                &Halving::split(args),
-                args,
-                &halves_of(&self.operands[0]),
-                2,
-            )?;
-            sides
-                .iter_mut()
-                .zip(split)
-                .for_each(|(side, half)| side[0] = half);
-        }
-        let mut results = Vec::new();
-        for (half, side) in [Half::Left, Half::Right].into_iter().zip(&sides) {
-            let tables = halving.as_ref().map(|halving| halving.tables(half));
-            let table =
-                tables.map(|[forward, inverse]| if self.op == Op::Ntt { forward } else { inverse });
-            results.push(session.transact(
-                &section(&info, self.op, args, table),
-                args,
-                side,
-                outputs(self.op),
-            )?);
-        }
-        if self.op == Op::Intt {
-            let sides = [results[0][0].clone(), results[1][0].clone()];
-            let joined = session.transact(&Halving::join(args), args, &sides, 2)?;
-            results = joined.into_iter().map(|half| vec![half]).collect();
-        }
-        let whole = |(low, high): (&Polynomial, &Polynomial)| -> Polynomial {
-            low.iter()
-                .zip(high)
-                .map(|(low, high)| [&low[..], &high[..]].concat())
+        let polynomial =
+            |side, operand: &Polynomial| operand.iter().map(|lane| half(side, lane)).collect();
+        let part = |side| {
+            self.operands
+                .iter()
+                .map(|one| polynomial(side, one))
                 .collect()
         };
-        Ok(results[0].iter().zip(&results[1]).map(whole).collect())
-    }
-
-    /// The operands' halves; of the bit-reversed copy the even and the odd coefficients,
-    /// whose places differ in the top bit.
-    fn sides(&self) -> [Vec<Polynomial>; 2] {
-        let part = |side: usize| -> Vec<Polynomial> {
-            let take = |operand: &Polynomial| -> Polynomial {
-                if self.op == Op::Memcpyr {
-                    return operand
-                        .iter()
-                        .map(|lane| lane.iter().copied().skip(side).step_by(2).collect())
-                        .collect();
-                }
-                halves_of(operand).swap_remove(side)
-            };
-            self.operands.iter().map(take).collect()
-        };
-        [part(0), part(1)]
+        [0, 1].map(part).to_vec()
     }
 
     /// The expected result, by the production arithmetic.

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use polynomial::Graph;
+use zq::Word;
+
 /// Operations that a device takes, and what becomes of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
@@ -11,6 +14,9 @@ pub struct Offer {
     /// Whether the device is to do all there is to do with ciphertexts: a program of which the host would do something
     /// is refused, with what is lacking.
     pub alone: bool,
+    /// Whether operands are loaded before the work and results stored after it, as far as slots allow: then cycles of
+    /// the work are those between operands on the chip and results on the chip.
+    pub resident: bool,
 }
 
 impl Offer {
@@ -19,6 +25,16 @@ impl Offer {
         Self {
             operations: operations.into_iter().collect(),
             alone: false,
+            resident: false,
+        }
+    }
+
+    /// All of a program, by itself on the device with resident operands.
+    pub fn resident<W: Word>(graph: &Graph<W>) -> Self {
+        Self {
+            alone: true,
+            resident: true,
+            ..Self::new(graph.tasks().iter().map(|task| task.name.to_owned()))
         }
     }
 

@@ -2,44 +2,81 @@
 //! A device with operations on it: moduli and tables set up as they are needed, operands in, results out.
 
 use device::{Driver, Profile};
-use isa::{BuildInfo, Instruction, Op};
-use model::{Lane, schedule_from};
-use ntt::NttPlan;
-use polynomial::{Graph, Host, Memory};
-use zq::{Modulus, Word};
+use isa::{BuildInfo, Instruction, Op, Unit};
+use model::schedule_from;
+use polynomial::{Graph, Host, Memory, Words};
+use zq::Word;
 
-use crate::operation::{DIGITS, Form, Operation, OperationProgram, ProgramArgs};
-use crate::ring_split::{Half, Halving};
-use crate::stream::{Buffers, Common, Ended, Progress, Ran, Shift, Stream, Timeline, run_streams};
+use crate::stream::{
+    Buffers, Common, Ended, Progress, Ran, Shift, Stream, Timeline, Worked, run_streams,
+};
 use crate::{Offer, OffloadError, Usage};
 
 /// One polynomial, `[lane][n]`.
 pub type Polynomial = Vec<Vec<u128>>;
 
-/// Host buffers that operations use: the inputs and outputs of a key switch, which has the most.
-const OPERANDS: u32 = 3 * DIGITS as u32 + 2;
+/// Host buffers of an instruction or a few that are measured: operands, then results.
+const OPERANDS: u32 = 16;
+
+/// Outputs of a program; cycles of its work on the device, and those predicted.
+pub(crate) type Resident<W> = (Vec<Words<W>>, [u64; 2]);
+
+/// Instructions with the transfers around them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sections {
+    /// Brings the operands in.
+    pub loads: Vec<Instruction>,
+    /// What is measured.
+    pub work: Vec<Instruction>,
+    /// Takes the results out.
+    pub stores: Vec<Instruction>,
+}
+
+impl Sections {
+    /// Operands from the buffers from the first on, to these slots; results from slots to the buffers behind.
+    pub fn new(
+        log2_n: u8,
+        operands: &[u8],
+        work: Vec<Instruction>,
+        results: &[u8],
+        first: u32,
+    ) -> Self {
+        let transfer = |op, buf_idx| Instruction {
+            log2_n,
+            buf_idx,
+            ..Instruction::new(op)
+        };
+        let load = |(buffer, &dst): (u32, &u8)| Instruction {
+            dst,
+            ..transfer(Op::Load, buffer)
+        };
+        let store = |(buffer, &src_a): (u32, &u8)| Instruction {
+            src_a,
+            ..transfer(Op::Store, buffer)
+        };
+        let behind = first + operands.len() as u32;
+        Self {
+            loads: (first..).zip(operands).map(load).collect(),
+            work,
+            stores: (behind..).zip(results).map(store).collect(),
+        }
+    }
+}
 
 /// A driver and its configuration.
 pub struct Session {
     driver: Driver,
     /// First of the host buffers for operands.
     first: u32,
-    /// Per modulus index the last moduli set, and when.
-    sets: Vec<(Vec<u128>, u64)>,
-    clock: u64,
-    halvings: Vec<Halving>,
     buffers: Buffers,
     /// State shared by the cores, kept by the first.
     common: Common,
     shift: Shift,
     usage: Usage,
-    /// Timeline of the last work section.
-    profile: Profile,
-    program: Vec<Instruction>,
+    /// The last work section, or submission that was more than transfers.
+    last: Worked,
     /// Of all submissions, if they are kept.
     timeline: Option<Timeline>,
-    /// Predicted cycles of the work sections since the usage was last taken.
-    predicted_work: u64,
 }
 
 impl Session {
@@ -49,21 +86,15 @@ impl Session {
     /// No room for host buffers.
     pub fn new(mut driver: Driver) -> Result<Self, OffloadError> {
         let first = driver.allocate(OPERANDS)?;
-        let sets = vec![(Vec::new(), 0); driver.info().moduli_slots as usize];
         Ok(Self {
             driver,
             first,
-            sets,
-            clock: 0,
-            halvings: Vec::new(),
             buffers: Buffers::default(),
             common: Common::default(),
             shift: Shift::default(),
             usage: Usage::default(),
-            profile: Profile::default(),
-            program: Vec::new(),
+            last: Worked::default(),
             timeline: None,
-            predicted_work: 0,
         })
     }
 
@@ -79,13 +110,16 @@ impl Session {
 
     /// Return and reset the usage.
     pub fn take_usage(&mut self) -> Usage {
-        self.predicted_work = 0;
         std::mem::take(&mut self.usage)
     }
 
-    /// Timeline of the last work section or submission.
+    /// Timeline of the last work section, or of the last submission that was more than transfers.
     pub fn profile(&self) -> &Profile {
-        &self.profile
+        &self.last.profile
+    }
+
+    pub(crate) fn last(&self) -> &Worked {
+        &self.last
     }
 
     /// Keeps the submissions of programs from now on, for [`Session::take_timeline`]: instructions up to
@@ -102,14 +136,9 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// The instructions of the last submission of a program.
+    /// The instructions of the same.
     pub fn program(&self) -> &[Instruction] {
-        &self.program
-    }
-
-    /// Predicted cycles of the work sections since the usage was last taken.
-    pub fn predicted_work(&self) -> u64 {
-        self.predicted_work
+        &self.last.program
     }
 
     /// Whether the build can work with these moduli at this degree: n up to twice its own (in halves).
@@ -185,15 +214,12 @@ impl Session {
     }
 
     fn stream<'s>(&'s mut self, offer: &'s Offer) -> Stream<'s> {
-        // The program sets moduli by its own plan.
-        self.sets.iter_mut().for_each(|set| set.0.clear());
         Stream {
             driver: &mut self.driver,
             offer,
             buffers: &mut self.buffers,
             usage: &mut self.usage,
-            profile: &mut self.profile,
-            last: &mut self.program,
+            last: &mut self.last,
             timeline: self.timeline.as_mut(),
         }
     }
@@ -203,118 +229,59 @@ impl Session {
         std::mem::take(&mut self.shift)
     }
 
-    /// Do an operation on one residue per lane; the moduli are those of the lanes.
+    /// Runs a program whose transfers are apart from its work: its outputs, and the cycles of the work with those
+    /// predicted.
     ///
     /// # Errors
-    /// An operation, moduli or a degree that the build cannot take; a device error.
-    pub fn run(
+    /// As [`Session::run_program`].
+    pub(crate) fn run_resident<W: Word, H: Host<W>>(
         &mut self,
-        operation: Operation,
-        moduli: &[u128],
-        inputs: &[Polynomial],
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let outcome = self.attempt(operation, moduli, inputs);
-        if outcome.is_err() {
-            // A device that failed was reset and holds nothing.
-            self.sets.iter_mut().for_each(|set| set.0.clear());
-        }
-        outcome
-    }
-
-    fn attempt(
-        &mut self,
-        operation: Operation,
-        moduli: &[u128],
-        inputs: &[Polynomial],
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let n = inputs[0][0].len();
-        self.fits(moduli, n)?;
-        let mod_idx = self.select(moduli)?;
-        if n <= self.driver.info().n_max() {
-            let cycles = self.driver.load_twiddles(mod_idx, n)?;
-            self.count_table(n, cycles);
-            return self.whole(operation, self.args(n, mod_idx), inputs);
-        }
-        self.in_halves(operation, moduli, mod_idx, inputs)
-    }
-
-    /// Data locations of an operation over degree n.
-    pub(crate) fn args(&self, n: usize, mod_idx: u8) -> ProgramArgs {
-        ProgramArgs {
-            log2_n: n.trailing_zeros() as u8,
-            mod_idx,
-            first: self.first,
-            tables: None,
-        }
-    }
-
-    fn count_table(&mut self, n: usize, cycles: u64) {
-        if cycles > 0 {
-            let bytes = self.bytes(n);
-            self.usage.send.count(bytes);
-            self.usage.send.cycles += cycles;
-        }
-    }
-
-    /// An operation whose polynomials fit the slots.
-    fn whole(
-        &mut self,
-        operation: Operation,
-        args: ProgramArgs,
-        inputs: &[Polynomial],
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let program = OperationProgram::new(self.driver.info(), operation, args)?;
-        let scaled = self.carry_factors(operation, args.mod_idx, inputs)?;
-        self.transact(&program, args, &scaled, operation.outputs())
-    }
-
-    /// Multiply one factor of each product by the Montgomery factor (not with Barrett).
-    fn carry_factors(
-        &self,
-        operation: Operation,
-        mod_idx: u8,
-        inputs: &[Polynomial],
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let mut inputs = inputs.to_vec();
-        let factors = self.driver.factors(mod_idx)?;
-        if factors.iter().all(|&factor| factor == 1) {
-            return Ok(inputs);
-        }
-        let chosen: Vec<usize> = match operation {
-            Operation::Polymul => vec![1],
-            Operation::Tensor => vec![2, 3],
-            Operation::ZeroEncrypt(_) => vec![1, 2],
-            Operation::Decrypt(_) => vec![1],
-            Operation::KeySwitch => (0..3 * DIGITS).filter(|i| i % 3 != 0).collect(),
-        };
-        let moduli = self.driver.moduli(mod_idx).unwrap_or_default().to_vec();
-        for input in chosen {
-            for ((lane, q), &factor) in inputs[input].iter_mut().zip(&moduli).zip(&factors) {
-                q.scalar_mul_assign(lane, factor);
+        graph: &Graph<W>,
+        host: &H,
+    ) -> Result<Resident<W>, Ended<H::Error>> {
+        let offer = Offer::resident(graph);
+        let kept = self.timeline.replace(Timeline::default());
+        let outcome = self.run_program(&offer, graph, host, &Unwatched);
+        let ran = std::mem::replace(&mut self.timeline, kept);
+        let mut memory = outcome?;
+        let outputs = graph.outputs().iter().map(|limb| memory.take(*limb, host));
+        let outputs = outputs.collect::<Result<_, _>>().map_err(Ended::Host)?;
+        let mut cycles = [0; 2];
+        for one in ran.map(|mut ran| ran.take()).unwrap_or_default() {
+            if one.events.iter().any(|event| event.unit != Unit::Memory) {
+                cycles[0] += one.cycles;
+                cycles[1] += one.predicted_cycles;
             }
         }
-        Ok(inputs)
+        Ok((outputs, cycles))
     }
 
-    /// Send the inputs, run the sections, receive the outputs.
+    /// The first host buffer of an instruction that is measured.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Sends the inputs, runs the sections and receives as many outputs.
     pub(crate) fn transact(
         &mut self,
-        program: &OperationProgram,
-        args: ProgramArgs,
+        sections: Sections,
+        n: usize,
         inputs: &[Polynomial],
         outputs: u32,
     ) -> Result<Vec<Polynomial>, OffloadError> {
-        for (buffer, input) in (args.first..).zip(inputs) {
+        for (buffer, input) in (self.first..).zip(inputs) {
             self.driver.upload(buffer, input)?;
         }
-        self.usage.send.cycles += self.section(&program.loads)?.counters.cycles;
-        self.profile = self.section(&program.work)?;
-        self.usage.compute_cycles += self.profile.counters.cycles;
-        let predicted = schedule_from(self.driver.info(), self.driver.state(), &program.work);
-        self.predicted_work += predicted.counters.cycles;
-        self.usage.receive.cycles += self.section(&program.stores)?.counters.cycles;
-        let first = args.first + inputs.len() as u32;
-        let n = 1 << args.log2_n;
+        self.usage.send.cycles += self.section(&sections.loads)?.counters.cycles;
+        let profile = self.section(&sections.work)?;
+        self.usage.compute_cycles += profile.counters.cycles;
+        self.last = Worked {
+            predicted: schedule_from(self.driver.info(), self.driver.state(), &sections.work),
+            program: sections.work,
+            profile,
+        };
+        self.usage.receive.cycles += self.section(&sections.stores)?.counters.cycles;
+        let first = self.first + inputs.len() as u32;
         (first..first + outputs)
             .map(|buffer| Ok(self.driver.download(buffer, n)?))
             .collect()
@@ -342,125 +309,17 @@ impl Session {
         let info = self.driver.info();
         n as u64 * u64::from(info.lanes) * info.word_bytes() as u64
     }
-
-    /// A modulus index that holds these moduli: the one that does, else the one not used for longest.
-    pub(crate) fn select(&mut self, moduli: &[u128]) -> Result<u8, OffloadError> {
-        self.clock += 1;
-        let held = self.sets.iter().position(|(set, _)| set == moduli);
-        let oldest = || {
-            (0..self.sets.len())
-                .min_by_key(|&index| self.sets[index].1)
-                .unwrap_or(0)
-        };
-        let index = held.unwrap_or_else(oldest);
-        if held.is_none() {
-            self.driver.set_moduli(index as u8, moduli)?;
-        }
-        self.sets[index] = (moduli.to_vec(), self.clock);
-        Ok(index as u8)
-    }
-
-    /// An operation in a ring of twice the build's degree: split x^n + 1 into two factors, work modulo each, join.
-    fn in_halves(
-        &mut self,
-        operation: Operation,
-        moduli: &[u128],
-        mod_idx: u8,
-        inputs: &[Polynomial],
-    ) -> Result<Vec<Polynomial>, OffloadError> {
-        let halving = self.set_up_halves(moduli, inputs[0][0].len())?;
-        let args = self.args(halving.n() / 2, mod_idx);
-        let mut sides = [Vec::new(), Vec::new()];
-        for (input, form) in inputs.iter().zip(operation.inputs()) {
-            let parts = match form {
-                Form::Coefficients => {
-                    self.transact(&Halving::split(args), args, &halves_of(input), 2)?
-                }
-                // Block 0 of the second stage's blocks is the first half of the values.
-                Form::Values => halves_of(input),
-            };
-            for (side, part) in sides.iter_mut().zip(parts) {
-                side.push(part);
-            }
-        }
-        let mut results = Vec::with_capacity(2);
-        for (half, side) in [Half::Left, Half::Right].into_iter().zip(&sides) {
-            let tables = Some(halving.tables(half));
-            results.push(self.whole(operation, ProgramArgs { tables, ..args }, side)?);
-        }
-        let right = results.pop().unwrap_or_default();
-        let left = results.pop().unwrap_or_default();
-        let join = |session: &mut Self, pair: (Polynomial, Polynomial)| {
-            let parts = match operation.output_form() {
-                Form::Values => vec![pair.0, pair.1],
-                Form::Coefficients => {
-                    session.transact(&Halving::join(args), args, &[pair.0, pair.1], 2)?
-                }
-            };
-            Ok((0..parts[0].len())
-                .map(|lane| [&parts[0][lane][..], &parts[1][lane][..]].concat())
-                .collect())
-        };
-        left.into_iter()
-            .zip(right)
-            .map(|pair| join(self, pair))
-            .collect()
-    }
-
-    /// Constants on the device and tables in host buffers for a ring of twice the degree.
-    pub(crate) fn set_up_halves(
-        &mut self,
-        moduli: &[u128],
-        n: usize,
-    ) -> Result<Halving, OffloadError> {
-        let halving = self.halving(moduli, n)?;
-        for (index, constants) in (0..).zip(halving.constants()) {
-            self.driver.set_constant(index, constants)?;
-        }
-        Ok(halving)
-    }
-
-    /// The tables and constants of a ring of twice the degree, in host buffers.
-    fn halving(&mut self, moduli: &[u128], n: usize) -> Result<Halving, OffloadError> {
-        if let Some(known) = self.halvings.iter().find(|known| known.serves(moduli, n)) {
-            return Ok(known.clone());
-        }
-        let mut lanes = Vec::with_capacity(moduli.len());
-        for &value in moduli {
-            let shape = |what: String| OffloadError::Shape { what };
-            let modulus = Modulus::new(value).map_err(|error| shape(error.to_string()))?;
-            let plan = NttPlan::new(modulus, n).map_err(|error| shape(error.to_string()))?;
-            lanes.push((
-                Lane::new(self.driver.info(), modulus),
-                plan.psi_rev().to_vec(),
-            ));
-        }
-        let buffers = self.driver.allocate(2)?;
-        let halving = Halving::new(moduli, &lanes, buffers);
-        for (buffer, half) in (buffers..).zip([Half::Left, Half::Right]) {
-            let table: Polynomial = lanes
-                .iter()
-                .map(|(lane, psi)| half.table(lane, psi))
-                .collect();
-            self.driver.upload(buffer, &table)?;
-        }
-        self.halvings.push(halving.clone());
-        Ok(halving)
-    }
 }
 
-/// The low and the high half of every lane.
-pub(crate) fn halves_of(polynomial: &Polynomial) -> Vec<Polynomial> {
-    let half = polynomial[0].len() / 2;
-    let low = polynomial
-        .iter()
-        .map(|lane| lane[..half].to_vec())
-        .collect();
-    vec![
-        low,
-        polynomial
-            .iter()
-            .map(|lane| lane[half..].to_vec())
-            .collect(),
-    ]
+/// A run that is not watched and not stopped.
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn tell(&self, _done: usize, _total: usize) -> bool {
+        true
+    }
+
+    fn stopped(&self) -> bool {
+        false
+    }
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measure one operation on a device: cycles, the prediction beside them, the result checked.
+//! Measure a workload on a device: cycles, the prediction beside them, the result checked.
 //!
 //! The reference is the production arithmetic of the `zq` and `ntt` crates, not the device model.
 
-use device::Profile;
-use isa::{BuildInfo, Draw, Instruction};
-use model::schedule;
+use device::{DeviceError, Profile};
+use isa::{BuildInfo, Draw, Instruction, Op, disassemble};
 use ntt::NttPlan;
+use polynomial::{Bundle, Graph, Host, Memory, Operation, Words};
+use rns::RnsError;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
 
-use crate::operation::{Form, Operation, OperationProgram, ProgramArgs};
 use crate::session::{Polynomial, Session};
+use crate::stream::{Ended, Worked, resident_programs};
+use crate::workload::Workload;
 use crate::{OffloadError, Usage};
 
 /// Lanes of the largest build.
@@ -20,17 +22,17 @@ const MOST_LANES: usize = 15;
 /// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Cycles on the device, from the first start to the last end, transfers outside.
+    /// Cycles on the device, from the first start to the last end, transfers outside; of several parts in all.
     pub cycles: u64,
     /// Cycles by the latency formulas and the scheduling rules.
     pub predicted_cycles: u64,
     /// Whether every result is what the reference gives.
     pub correct: bool,
-    /// The timeline on the device.
+    /// The timeline on the device, of the last part.
     pub profile: Profile,
     /// The timeline predicted.
     pub predicted: Profile,
-    /// The program measured.
+    /// The program measured, of the last part.
     pub program: Vec<Instruction>,
     /// Traffic and computation in all.
     pub usage: Usage,
@@ -88,141 +90,127 @@ pub(crate) fn draw(moduli: &[u128], n: usize, raw: Option<u32>, source: &mut Dra
     moduli.iter().map(lane).collect()
 }
 
-pub(crate) fn outcome(
-    profile: Profile,
-    predicted: Profile,
-    correct: bool,
-    program: Vec<Instruction>,
-    usage: Usage,
-) -> Outcome {
-    Outcome {
-        cycles: profile.counters.cycles,
-        predicted_cycles: predicted.counters.cycles,
-        correct,
-        profile,
-        predicted,
-        program,
-        usage,
-    }
-}
-
 pub(crate) fn plan_for(modulus: Modulus<u128>, n: usize) -> Result<NttPlan<u128>, OffloadError> {
     NttPlan::new(modulus, n).map_err(|error| OffloadError::Shape {
         what: error.to_string(),
     })
 }
 
-/// Measure an operation on random operands. A ring of twice the build's degree runs in halves: cycles are then those of
-/// all the work sections, and there is no single timeline.
+/// Measures a workload on random operands. A ring of twice the build's degree runs in halves, which the host splits and
+/// joins: cycles are then those of the work on both.
 ///
 /// # Errors
-/// An operation, moduli or a degree that the build cannot take; a device error.
-pub fn measure_operation(
+/// Moduli or a degree that the build cannot take; a device error.
+pub fn measure_workload(
     session: &mut Session,
-    operation: Operation,
+    workload: Workload,
     moduli: &[u128],
     n: usize,
 ) -> Result<Outcome, OffloadError> {
     session.fits(moduli, n)?;
     check_moduli(session.info(), moduli)?;
-    let info = session.info().clone();
-    let mut source = Draw::new(n as u64);
-    let inputs: Vec<Polynomial> = operation
-        .inputs()
-        .iter()
-        .map(|_| draw(moduli, n, None, &mut source))
-        .collect();
-    let expected = reference(operation, moduli, &inputs)?;
-    session.take_usage();
-    let results = session.run(operation, moduli, &inputs)?;
-    let profile = session.profile().clone();
-    let predicted_work = session.predicted_work();
-    let correct = results == expected;
-    let usage = session.take_usage();
-    let args = ProgramArgs {
-        log2_n: n.trailing_zeros() as u8,
-        mod_idx: 0,
-        first: 0,
-        tables: None,
-    };
-    if n <= info.n_max() {
-        let work = OperationProgram::new(&info, operation, args)?.work;
-        let predicted = schedule(&info, &work);
-        return Ok(outcome(profile, predicted, correct, work, usage));
-    }
-    let mut whole = outcome(profile, Profile::default(), correct, Vec::new(), usage);
-    (whole.cycles, whole.predicted_cycles) = (whole.usage.compute_cycles, predicted_work);
-    Ok(whole)
+    measure_graph(session, &workload.graph(moduli, n)?, moduli)
 }
 
-/// The operation by the production transform, lane by lane.
-fn reference(
-    operation: Operation,
+/// The instructions of a workload as assembly: for each submission a comment that says whether it has work.
+///
+/// # Errors
+/// As [`measure_workload`].
+pub fn assembly(
+    info: &BuildInfo,
+    workload: Workload,
     moduli: &[u128],
-    inputs: &[Polynomial],
-) -> Result<Vec<Polynomial>, OffloadError> {
-    let mut outputs = vec![Vec::new(); operation.outputs() as usize];
-    for (lane, &q) in moduli.iter().enumerate() {
-        let modulus = Modulus::new(q).map_err(|error| OffloadError::Shape {
-            what: error.to_string(),
-        })?;
-        let plan = plan_for(modulus, inputs[0][lane].len())?;
-        let values: Vec<Vec<u128>> = inputs
-            .iter()
-            .zip(operation.inputs())
-            .map(|(input, form)| {
-                let mut value = input[lane].clone();
-                if form == Form::Coefficients {
-                    plan.forward(&mut value);
-                }
-                value
-            })
-            .collect();
-        for (output, mut value) in outputs
-            .iter_mut()
-            .zip(combine(operation, &modulus, &values))
-        {
-            if operation.output_form() == Form::Coefficients {
-                plan.inverse(&mut value);
-            }
-            output.push(value);
-        }
-    }
-    Ok(outputs)
+    n: usize,
+) -> Result<String, OffloadError> {
+    check_moduli(info, moduli)?;
+    let submissions = resident_programs(info, &workload.graph(moduli, n)?)?;
+    let text = |program: &Vec<Instruction>| {
+        let is_work = |i: &Instruction| !matches!(i.op, Op::Load | Op::Store);
+        let name = match program.iter().any(is_work) {
+            true => "work",
+            false => "transfers",
+        };
+        format!("; {name}\n{}", disassemble(program))
+    };
+    Ok(submissions.iter().map(text).collect())
 }
 
-/// The operation on values, where products are pointwise.
-fn combine(operation: Operation, q: &Modulus<u128>, v: &[Vec<u128>]) -> Vec<Vec<u128>> {
-    let product = |x: &[u128], y: &[u128]| {
-        let mut out = x.to_vec();
-        q.mul_assign(&mut out, y);
-        out
-    };
-    let sum = |x: Vec<u128>, y: &[u128]| {
-        let mut out = x;
-        q.add_assign(&mut out, y);
-        out
-    };
-    match operation {
-        Operation::Polymul => vec![product(&v[0], &v[1])],
-        Operation::Tensor => {
-            vec![
-                product(&v[0], &v[2]),
-                sum(product(&v[0], &v[3]), &product(&v[1], &v[2])),
-                product(&v[1], &v[3]),
-            ]
-        }
-        Operation::ZeroEncrypt(_) => (0..2)
-            .map(|i| sum(product(&v[0], &v[1 + i]), &v[3 + i]))
-            .collect(),
-        Operation::Decrypt(_) => vec![sum(product(&v[0], &v[1]), &v[2])],
-        Operation::KeySwitch => (1..3)
-            .map(|part| {
-                let digits = v.chunks_exact(3);
-                digits.fold(vec![0; v[0].len()], |acc, digit| {
-                    sum(product(&digit[0], &digit[part]), &acc)
+/// Measures a program on random operands: what the device makes of them is what this machine does.
+pub(crate) fn measure_graph(
+    session: &mut Session,
+    graph: &Graph<u128>,
+    moduli: &[u128],
+) -> Result<Outcome, OffloadError> {
+    let given = Given::draw(graph, moduli);
+    session.take_usage();
+    let (found, [cycles, predicted_cycles]) =
+        session.run_resident(graph, &given).map_err(failed)?;
+    let mut memory = Memory::whole(graph);
+    let expected = graph
+        .outputs()
+        .iter()
+        .map(|limb| memory.take(*limb, &given));
+    let expected: Vec<Words<u128>> = expected.collect::<Result<_, _>>().map_err(shape)?;
+    let Worked {
+        profile,
+        predicted,
+        program,
+    } = session.last().clone();
+    Ok(Outcome {
+        cycles,
+        predicted_cycles,
+        correct: found == expected,
+        profile,
+        predicted,
+        program,
+        usage: session.take_usage(),
+    })
+}
+
+/// Random polynomials as the sources of a program, each as its limbs.
+struct Given(Vec<Vec<Words<u128>>>);
+
+impl Given {
+    fn draw(graph: &Graph<u128>, moduli: &[u128]) -> Self {
+        let mut source = Draw::new(graph.n() as u64);
+        let is_given = |bundle: &&Bundle| matches!(bundle.operation, Operation::Source(..));
+        let given = graph.bundles().iter().filter(is_given);
+        Self(
+            given
+                .map(|_| {
+                    let limbs = draw(moduli, graph.n(), None, &mut source);
+                    limbs
+                        .into_iter()
+                        .map(|limb| Words::new(limb.into()))
+                        .collect()
                 })
-            })
-            .collect(),
+                .collect(),
+        )
+    }
+}
+
+impl Host<u128> for Given {
+    type Error = RnsError;
+
+    fn source(&self, number: u32) -> Result<Vec<Words<u128>>, RnsError> {
+        Ok(self.0[number as usize].clone())
+    }
+
+    fn step(&self, _: u32, _: &[Vec<Words<u128>>]) -> Result<Polynomial, RnsError> {
+        unreachable!("a workload has no step that the host does")
+    }
+}
+
+fn failed(ended: Ended<RnsError>) -> OffloadError {
+    match ended {
+        Ended::Device(error) => error,
+        Ended::Host(error) => shape(error),
+        Ended::Stopped => DeviceError::Interrupted.into(),
+    }
+}
+
+fn shape(error: RnsError) -> OffloadError {
+    OffloadError::Shape {
+        what: error.to_string(),
     }
 }

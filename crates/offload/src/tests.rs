@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Single operations and instructions, as they are measured.
+//! Workloads and instructions, as they are measured.
 
 use device::{Driver, Modeled};
 use isa::{BuildInfo, Host, ISA_VERSION, Op, Reduction, State, check, implemented_mask};
 
-use crate::{Form, Operation, OperationProgram, ProgramArgs, Session};
+use polynomial::Form;
 
-const ALL: [Operation; 7] = [
-    Operation::Polymul,
-    Operation::Tensor,
-    Operation::ZeroEncrypt(Form::Coefficients),
-    Operation::ZeroEncrypt(Form::Values),
-    Operation::Decrypt(Form::Coefficients),
-    Operation::Decrypt(Form::Values),
-    Operation::KeySwitch,
+use crate::simulate::{assembly, default_moduli, measure_workload};
+use crate::{Session, Workload};
+
+const ALL: [Workload; 7] = [
+    Workload::Polymul,
+    Workload::Tensor,
+    Workload::ZeroEncrypt(Form::Coefficients),
+    Workload::ZeroEncrypt(Form::Values),
+    Workload::Decrypt(Form::Coefficients),
+    Workload::Decrypt(Form::Values),
+    Workload::KeySwitch,
 ];
-
-const ARGS: ProgramArgs = ProgramArgs {
-    log2_n: 6,
-    mod_idx: 0,
-    first: 0,
-    tables: None,
-};
 
 /// CoFHEE's shape, smaller: six slots and one shared table.
 pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
@@ -56,49 +52,123 @@ pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
     }
 }
 
-#[test]
-fn every_program_passes_the_check_and_reads_what_it_loads() {
-    for single_port_slots in [3, 5] {
-        let info = BuildInfo {
-            single_port_slots,
-            ..small(62, 1)
-        };
-        for operation in ALL {
-            let named = Operation::from_name(operation.name(), operation.output_form());
-            assert_eq!(named, Some(operation));
-            let made = OperationProgram::new(&info, operation, ARGS).unwrap();
-            let mut state = State::new(&info);
-            state.moduli.fill(true);
-            state.tables.fill(Some(6));
-            let program = made.instructions();
-            check(&info, &state, &program)
-                .unwrap_or_else(|error| panic!("{}: {error}", operation.name()));
-            let loads = program.iter().filter(|i| i.op == Op::Load).count();
-            assert_eq!(loads, operation.inputs().len(), "{}", operation.name());
-            assert_eq!(isa::assemble(&made.assembly()).unwrap(), program);
-        }
-    }
+fn open(info: &BuildInfo) -> Session {
+    let driver = Driver::open(Box::new(Modeled::open(info.clone()).unwrap())).unwrap();
+    Session::new(driver).unwrap()
 }
 
 #[test]
-fn a_build_with_too_few_slots_is_refused() {
+fn every_workload_has_a_name_and_a_program_that_is_text() {
+    let info = small(62, 1);
+    let moduli = default_moduli(&[60], 64, info.n_max()).unwrap();
+    for workload in ALL {
+        let forms = [Form::Coefficients, Form::Values];
+        let named = forms.map(|form| Workload::from_name(workload.name(), form));
+        assert!(named.contains(&Some(workload)));
+        let text = assembly(&info, workload, &moduli, 64).unwrap();
+        let mut state = State::new(&info);
+        state.moduli.fill(true);
+        state.tables.fill(Some(6));
+        let program = isa::assemble(&text).unwrap();
+        check(&info, &state, &program)
+            .unwrap_or_else(|error| panic!("{}: {error}", workload.name()));
+    }
+    assert_eq!(Workload::from_name("ntt", Form::Values), None);
+}
+
+/// With operands on the chip: transforms and products alone where six slots hold everything, one after another without
+/// a gap; what has no slot is loaded as early as one is free.
+#[test]
+fn the_work_of_a_workload_is_its_transforms_and_products() {
+    let info = small(62, 1);
+    let moduli = default_moduli(&[60], 64, info.n_max()).unwrap();
+    let mut session = open(&info);
+    for (workload, transforms, products, loads, cycles) in [
+        (Workload::Polymul, 3, 1, 0, 665),
+        (Workload::Tensor, 7, 4, 0, 1612),
+        (Workload::ZeroEncrypt(Form::Coefficients), 3, 2, 1, 1077),
+        (Workload::ZeroEncrypt(Form::Values), 3, 2, 1, 1269),
+        (Workload::Decrypt(Form::Coefficients), 2, 1, 0, 460),
+        (Workload::Decrypt(Form::Values), 0, 1, 0, 76),
+        (Workload::KeySwitch, 4, 4, 2, 1821),
+    ] {
+        let name = workload.name();
+        let outcome = measure_workload(&mut session, workload, &moduli, 64).unwrap();
+        let count = |is: &dyn Fn(Op) -> bool| outcome.program.iter().filter(|i| is(i.op)).count();
+        let found = [
+            count(&Op::is_transform),
+            count(&|op| matches!(op, Op::Pmodmul | Op::Pmac)),
+            count(&|op| op == Op::Load),
+        ];
+        assert_eq!(found, [transforms, products, loads], "{name}");
+        assert_eq!(outcome.program.len(), found.iter().sum::<usize>(), "{name}");
+        assert_eq!(outcome.cycles, cycles, "{name}");
+    }
+}
+
+/// A ring of twice the degree is two of the build's and, between the halves' transforms, two tables; what is loaded
+/// for a half is loaded before its work.
+#[test]
+fn the_work_in_halves_is_twice_that_of_a_half() {
     let info = BuildInfo {
-        single_port_slots: 1,
+        single_port_slots: 5,
         ..small(62, 1)
     };
-    let message = OperationProgram::new(&info, Operation::Tensor, ARGS)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        message,
-        "tensor needs 6 slots, three of them dual-port; the build has 4 and 3"
-    );
+    let mut session = open(&info);
+    let mut cycles = |workload, n: usize| {
+        let moduli = default_moduli(&[60], n, info.n_max()).unwrap();
+        let outcome = measure_workload(&mut session, workload, &moduli, n).unwrap();
+        assert!(outcome.correct);
+        outcome.cycles
+    };
+    let table =
+        model::Timing::new(&info).alone(&isa::assemble("load twiddle n=64 buf=0").unwrap()[0]);
+    for workload in ALL {
+        // The table of inverse transforms comes after forward ones.
+        let tables = match workload {
+            Workload::Decrypt(Form::Values) | Workload::ZeroEncrypt(Form::Values) => 0,
+            _ => 2,
+        };
+        let (whole, half) = (cycles(workload, 128), cycles(workload, 64));
+        let most = 2 * half + tables * (table + 4);
+        let text = assembly(
+            &info,
+            workload,
+            &default_moduli(&[60], 128, 64).unwrap(),
+            128,
+        );
+        assert!(
+            whole <= most,
+            "{} {whole} {most}\n{}",
+            workload.name(),
+            text.unwrap()
+        );
+    }
+}
+
+/// The host gives the factor with what it gives, before a transform too.
+#[test]
+fn montgomery_factors_cost_no_instruction() {
+    let barrett = small(40, 2);
+    let montgomery = BuildInfo {
+        reduction: Reduction::Montgomery,
+        montgomery_bits: 7,
+        ..barrett.clone()
+    };
+    let moduli = default_moduli(&[36, 37], 64, 64).unwrap();
+    for workload in ALL {
+        let [one, other] = [&barrett, &montgomery].map(|info| {
+            let outcome = measure_workload(&mut open(info), workload, &moduli, 64).unwrap();
+            assert!(outcome.correct, "{}", workload.name());
+            outcome.program.iter().map(|i| i.op).collect::<Vec<_>>()
+        });
+        assert_eq!(one, other, "{}", workload.name());
+    }
 }
 
 #[test]
 fn every_instruction_and_operation_simulates_correctly() {
     use crate::measure_instruction;
-    use crate::simulate::{default_moduli, measure_operation};
     for info in [
         small(40, 2),
         BuildInfo {
@@ -117,10 +187,10 @@ fn every_instruction_and_operation_simulates_correctly() {
                 assert_eq!(outcome.cycles, outcome.predicted_cycles);
             }
         }
-        for operation in ALL {
-            let name = operation.name();
+        for workload in ALL {
+            let name = workload.name();
             for n in [16, 64] {
-                let outcome = measure_operation(&mut session, operation, &moduli, n).unwrap();
+                let outcome = measure_workload(&mut session, workload, &moduli, n).unwrap();
                 assert!(outcome.correct, "{name} n = {n}");
             }
         }
@@ -130,9 +200,9 @@ fn every_instruction_and_operation_simulates_correctly() {
             assert!(outcome.correct, "{} in parts", spec.mnemonic);
             assert_eq!(outcome.cycles, outcome.predicted_cycles);
         }
-        for operation in ALL {
-            let name = operation.name();
-            let outcome = measure_operation(&mut session, operation, &wide, 128).unwrap();
+        for workload in ALL {
+            let name = workload.name();
+            let outcome = measure_workload(&mut session, workload, &wide, 128).unwrap();
             assert!(outcome.correct, "{name} in halves");
             assert_eq!(outcome.cycles, outcome.predicted_cycles, "{name} in halves");
         }
@@ -153,7 +223,6 @@ fn every_instruction_and_operation_simulates_correctly() {
 #[test]
 fn moves_simulate_correctly_and_to_the_cycle() {
     use crate::measure_instruction;
-    use crate::simulate::default_moduli;
     let info = BuildInfo {
         moves: 4,
         ..small(40, 2)
@@ -182,7 +251,6 @@ fn moves_simulate_correctly_and_to_the_cycle() {
 
 #[test]
 fn base_conversions_simulate_correctly_and_to_the_cycle() {
-    use crate::simulate::default_moduli;
     use crate::{Conversions, measure_conversion};
     let unit = isa::RnsUnit {
         rate: 2,

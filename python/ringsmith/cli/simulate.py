@@ -360,7 +360,9 @@ def _print_program(preset: str, op: str, n: int, device: OpenDevice) -> None:
         raise InputError(
             f"--assembly prints the program of an operation: {', '.join(OPERATIONS)}; {op} is one instruction"
         )
-    print(f"; {op} on {preset}, n = {n}\n{device.native.program(op, n, values=device.preset.values)}", end="")
+    moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
+    program = device.native.program(op, moduli, n, values=device.preset.values)
+    print(f"; {op} on {preset}, n = {n}\n{program}", end="")
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ def compare(preset: Preset, op: str, n: int) -> list[dict[str, Any]]:
 def _runs(device: OpenDevice, op: str, n: int, line: str) -> list[dict[str, Any]]:
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     outcome = device.native.simulate_operation(op, moduli, n, values=device.preset.values)
-    text = device.native.program(op, n, values=device.preset.values).splitlines()
+    text = outcome["assembly"].splitlines()
     work = _native.assemble("\n".join(row for row in text if not row.startswith(("load", "store"))))
     common = {"line": line, "core_cycles": outcome["cycles"], "correct": outcome["correct"]}
     if device.preset.controller == "none":

@@ -250,4 +250,4 @@ def test_assembly_prints_a_program() -> None:
     done = simulate("cofhee", "polymul", "--assembly")
     assert done.returncode == 0
     assert done.stdout.splitlines()[0] == "; polymul on cofhee, n = 4096"
-    assert "intt s2, s0 n=4096" in done.stdout
+    assert "intt s2, s2 n=4096" in done.stdout

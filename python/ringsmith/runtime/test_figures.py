@@ -67,7 +67,10 @@ def test_a_ring_of_twice_the_memory_runs_in_parts() -> None:
     outcome = measure(device("model", "cofhee"), "tensor", 16384)
     whole = measure(device("model", "cofhee"), "tensor", 8192)
     assert outcome["correct"]
-    assert outcome["usage"]["send"]["bytes"] > 3 * whole["usage"]["send"]["bytes"]
+    # Both halves of each operand, and a table for each direction and half, but for one that is there.
+    assert outcome["usage"]["send"]["polynomials"] == 2 * 4 + 3
+    assert whole["usage"]["send"]["polynomials"] == 4 + 1
+    assert outcome["cycles"] > 2 * whole["cycles"]
 
 
 TABLE_II = ["ntt", "intt", "pmodadd", "pmodmul", "pmodsqr", "pmodsub", "cmodmul", "pmul", "memcpy", "memcpyr"]

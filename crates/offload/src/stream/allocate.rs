@@ -63,12 +63,22 @@ impl Uses {
     }
 }
 
+/// What slots are given to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Factors that are used once take no slot: the build must have streamed operands.
+    pub streams: bool,
+    /// A tile that the host has is dropped when it is not used in the next operations, so many: it costs a LOAD, and
+    /// leaves a slot for what comes before.
+    pub keep: usize,
+    /// Operands are loaded before the work, so to slots that nothing before writes.
+    pub resident: bool,
+}
+
 /// Slots being given out.
 struct Allocator<'a> {
     info: &'a BuildInfo,
-    /// Factors that are used once take no slot.
-    streams: bool,
-    keep: usize,
+    rules: Rules,
     layout: &'a Layout,
     tiles: &'a Tiles,
     uses: Uses,
@@ -81,9 +91,7 @@ struct Allocator<'a> {
     open: Submission,
 }
 
-/// The submissions of a program; `streams`, which the build must have: with streamed operands. A tile that the host has
-/// is dropped when it is not used in the next `keep` operations: it costs a LOAD, and leaves a slot for what comes
-/// before.
+/// The submissions of a program.
 ///
 /// # Errors
 /// [`OffloadError::Build`] if there are too few slots.
@@ -91,13 +99,11 @@ pub fn allocate(
     info: &BuildInfo,
     layout: &Layout,
     tiles: &Tiles,
-    streams: bool,
-    keep: usize,
+    rules: Rules,
 ) -> Result<Plan, OffloadError> {
     let mut allocator = Allocator {
         info,
-        streams,
-        keep,
+        rules,
         layout,
         tiles,
         uses: Uses::new(tiles),
@@ -108,11 +114,16 @@ pub fn allocate(
         plan: Plan::default(),
         open: Submission::default(),
     };
-    let mut stage = 0;
+    let part = |op: &TileOp| match rules.resident {
+        // Operands of each section are loaded before its work.
+        true => (op.stage, op.section),
+        false => (op.stage, 0),
+    };
+    let mut last = (0, 0);
     for (place, op) in tiles.ops.iter().enumerate() {
-        if op.stage != stage || allocator.is_full() {
+        if part(op) != last || allocator.is_full() {
             allocator.submit(place);
-            stage = op.stage;
+            last = part(op);
         }
         allocator.execute(place, op)?;
     }
@@ -130,6 +141,10 @@ impl Allocator<'_> {
     fn submit(&mut self, place: usize) {
         let mut open = std::mem::take(&mut self.open);
         self.held.submitted();
+        if self.rules.resident {
+            // All slots that are free now can be loaded before the work that follows.
+            self.slots.iter_mut().for_each(|slot| slot.1 = 0);
+        }
         self.plan.free.append(&mut self.plan.freed);
         let sets =
             !open.moduli.is_empty() || !open.conversions.is_empty() || !open.moves.is_empty();
@@ -188,7 +203,7 @@ impl Allocator<'_> {
         for tile in pinned {
             match self.uses.after(tile, place) {
                 None => self.forget(tile),
-                Some(next) if next - place > self.keep && self.is_with_host(tile) => {
+                Some(next) if next - place > self.rules.keep && self.is_with_host(tile) => {
                     self.leave(tile);
                 }
                 _ => {}
@@ -312,7 +327,8 @@ impl Allocator<'_> {
         tile: TileId,
         pinned: &[TileId],
     ) -> Result<(), OffloadError> {
-        let soon = !op.op.is_transform()
+        let soon = !self.rules.resident
+            && !op.op.is_transform()
             && !op.is_aside()
             && !self.info.pointwise_unit
             && self.is_hidden_beside_work(place)
@@ -343,7 +359,7 @@ impl Allocator<'_> {
 
     /// The factor of a product that needs no slot: it is in none, and not used again.
     fn streamed(&self, place: usize, op: &TileOp) -> Option<TileId> {
-        if !self.streams || !matches!(op.op, Op::Pmodmul | Op::Pmac) {
+        if !self.rules.streams || !matches!(op.op, Op::Pmodmul | Op::Pmac) {
             return None;
         }
         let [a, b, c] = op.sources;

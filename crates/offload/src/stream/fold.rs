@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Folding of products with constants into base conversions: their constants absorb any factor of operand or result,
-//! and a factor commutes with a transform.
+//! and a factor commutes with a transform. Where a transform's operand comes from the host, so does its Montgomery
+//! factor.
 
 use isa::Op;
 
-use super::tile::{TileId, TileOp, Tiles};
+use super::tile::{Tile, TileId, TileOp, Tiles};
 use crate::OffloadError;
 
 /// Producer and consumers of each tile.
@@ -33,7 +34,8 @@ impl Uses {
 /// # Errors
 /// A modulus that is none.
 pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
-    if !tiles.ops.iter().any(|op| op.conversion.is_some()) {
+    let is_product = |op: &TileOp| op.op == Op::Cmodmul;
+    if !tiles.ops.iter().any(is_product) {
         return Ok(());
     }
     let mut uses = Uses::new(tiles);
@@ -65,6 +67,12 @@ fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, Offlo
         replace(&mut uses.readers[source as usize], at, reader);
         return Ok(true);
     }
+    if tiles.tiles[dst as usize].carried
+        && let Some((transform, given)) = transform_of_given(tiles, uses, source)
+    {
+        carry(tiles, uses, (transform, given), dst);
+        return Ok(true);
+    }
     let Some((last, conversion)) = behind(tiles, uses, source) else {
         return Ok(false);
     };
@@ -74,6 +82,34 @@ fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, Offlo
     tiles.ops[last].dst = dst;
     uses.maker[dst as usize] = Some(last);
     Ok(true)
+}
+
+/// The transform that makes a tile with one reader, if nothing else reads its operand, which the host gives; and that
+/// operand.
+fn transform_of_given(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<(usize, TileId)> {
+    only_reader(tiles, uses, tile)?;
+    let transform = uses.maker[tile as usize]?;
+    let made = &tiles.ops[transform];
+    let given = made.sources[0].filter(|given| !tiles.is_made[*given as usize])?;
+    let is_alone = uses.readers[given as usize] == [transform];
+    (made.op == Op::Ntt && is_alone).then_some((transform, given))
+}
+
+/// Has the host give a transform's operand with the Montgomery factor, and the transform make `dst`.
+fn carry(tiles: &mut Tiles, uses: &mut Uses, (transform, given): (usize, TileId), dst: TileId) {
+    let carried = tiles.give(Tile {
+        carried: true,
+        ..tiles.tiles[given as usize].clone()
+    });
+    let count = tiles.tiles.len();
+    tiles.is_wanted.resize(count, false);
+    uses.maker.resize(count, None);
+    uses.readers.resize(count, Vec::new());
+    uses.readers[given as usize].clear();
+    uses.readers[carried as usize].push(transform);
+    uses.maker[dst as usize] = Some(transform);
+    let op = &mut tiles.ops[transform];
+    (op.sources[0], op.dst) = (Some(carried), dst);
 }
 
 fn replace(readers: &mut [usize], from: usize, to: usize) {

@@ -7,7 +7,9 @@ use isa::{BuildInfo, Shape, State};
 use polynomial::{Form, Graph, Limb, Operation, Origin};
 use zq::Word;
 
-use super::allocate::{Plan, allocate};
+use super::allocate::{Plan, Rules, allocate};
+use super::apart::apart;
+use super::half::Half;
 use super::lack::{kind, on_data, terms};
 use super::overlap::overlap;
 use super::place::Placement;
@@ -15,7 +17,6 @@ use super::section::{Layout, split};
 use super::tile::{TileId, Tiles};
 use super::tiles::Maker;
 use super::turns::Turns;
-use crate::ring_split::Half;
 use crate::{Offer, OffloadError, Usage};
 
 /// Why the host does what the device could do.
@@ -33,6 +34,8 @@ pub(super) struct Laid<'g, W: Word> {
     pub(super) placement: Placement,
     pub(super) tiles: Tiles,
     pub(super) plan: Plan,
+    /// See [`Offer::resident`].
+    resident: bool,
 }
 
 /// Puts the instructions of each submission in order; the cycles of all of them.
@@ -79,11 +82,12 @@ impl<'g, W: Word> Laid<'g, W> {
             placement,
             tiles,
             plan: Plan::default(),
+            resident: offer.resident,
         })
     }
 
     /// A plan of the operations, with streamed operands where the build has them and they are faster; `keep` is that of
-    /// [`allocate`].
+    /// [`Rules`].
     ///
     /// # Errors
     /// What the build cannot do.
@@ -94,12 +98,20 @@ impl<'g, W: Word> Laid<'g, W> {
         keep: usize,
     ) -> Result<Plan, OffloadError> {
         let plan = |streams| -> Result<(Plan, u64), OffloadError> {
-            let mut plan = allocate(info, &self.layout, &self.tiles, streams, keep)?;
+            let rules = Rules {
+                streams,
+                keep,
+                resident: self.resident,
+            };
+            let mut plan = allocate(info, &self.layout, &self.tiles, rules)?;
+            if self.resident {
+                apart(&mut plan);
+            }
             let cycles = ordered(info, turns.clone(), &mut plan);
             Ok((plan, cycles))
         };
         let (loaded, cycles) = plan(false)?;
-        if !info.stream {
+        if !info.stream || self.resident {
             return Ok(loaded);
         }
         // A streamed operand saves a slot, one loaded ahead the wait for its first word.

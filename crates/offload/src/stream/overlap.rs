@@ -72,7 +72,7 @@ fn writes(i: &Instruction) -> Vec<Place> {
 }
 
 /// For each instruction the earlier ones that it must come after.
-fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
+pub(super) fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
     let mut writer = HashMap::new();
     let mut readers: HashMap<Place, Vec<usize>> = HashMap::new();
     let mut all = Vec::with_capacity(program.len());

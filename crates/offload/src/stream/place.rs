@@ -121,7 +121,7 @@ impl Placement {
             placer.share_out();
         }
         let stages = stages(graph, &placer.on_device, layout);
-        let addends = match placer.converts {
+        let addends = match placer.converts || offer.resident {
             true => Addends::new(graph, &placer.users, &placer.on_device, &stages),
             false => Addends::default(),
         };

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use isa::BuildInfo;
+use isa::{BuildInfo, Instruction};
 use polynomial::Graph;
 use zq::Word;
 
+use super::allocate::TABLES;
 use super::lay_out::lay_out;
 use super::timing::{Prediction, timed};
 use crate::{Offer, OffloadError};
@@ -27,4 +28,27 @@ pub fn predict<W: Word>(
         laid.count(info, &mut found.usage);
     }
     Ok(found)
+}
+
+/// The submissions of a program with resident operands, twiddle tables in the buffers behind those of tiles.
+///
+/// # Errors
+/// What the build cannot do.
+pub fn resident_programs<W: Word>(
+    info: &BuildInfo,
+    graph: &Graph<W>,
+) -> Result<Vec<Vec<Instruction>>, OffloadError> {
+    let laid = lay_out(info, &Offer::resident(graph), std::iter::once(graph))?;
+    let mut programs = Vec::new();
+    for plan in laid.into_iter().map(|laid| laid.plan) {
+        let placed = |mut i: Instruction| {
+            if let Some(table) = i.buf_idx.checked_sub(TABLES) {
+                i.buf_idx = plan.buffers + table;
+            }
+            i
+        };
+        let submissions = plan.submissions.into_iter();
+        programs.extend(submissions.map(|one| one.program.into_iter().map(placed).collect()));
+    }
+    Ok(programs)
 }

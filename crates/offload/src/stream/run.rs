@@ -15,11 +15,11 @@ use super::account::account;
 use super::allocate::TABLES;
 use super::common::Common;
 use super::convert::{Move, digit};
+use super::half::Half;
 use super::laid::Laid;
 use super::section::{Table, join, modulus, words};
 use super::tile::{Tile, TileId};
 use super::timeline::Timeline;
-use crate::ring_split::Half;
 use crate::{Offer, OffloadError, Usage};
 
 /// Progress callback and cancellation of a run.
@@ -47,12 +47,21 @@ pub struct Stream<'s> {
     pub offer: &'s Offer,
     pub buffers: &'s mut Buffers,
     pub usage: &'s mut Usage,
-    /// Timeline of the last submission.
-    pub profile: &'s mut Profile,
-    /// Its instructions.
-    pub last: &'s mut Vec<Instruction>,
+    /// The last submission that was more than transfers.
+    pub last: &'s mut Worked,
     /// Where all submissions are kept, if they are.
     pub timeline: Option<&'s mut Timeline>,
+}
+
+/// A submission that is over.
+#[derive(Clone, Debug, Default)]
+pub struct Worked {
+    /// Its timeline on the device.
+    pub profile: Profile,
+    /// The timeline predicted.
+    pub predicted: Profile,
+    /// Its instructions.
+    pub program: Vec<Instruction>,
 }
 
 /// Failure or cancellation of a run.
@@ -200,20 +209,22 @@ impl Stream<'_> {
     pub fn settle<W: Word>(
         &mut self,
         running: &mut Running<'_, W>,
-        profile: Profile,
-        (begun, ended): (Instant, Instant),
+        (profile, predicted): (Profile, Profile),
+        span: (Instant, Instant),
     ) -> Result<(), OffloadError> {
+        self.usage.predicted_cycles += predicted.counters.cycles;
         if let Some(timeline) = &mut self.timeline {
-            timeline.add(begun, ended, &profile);
+            timeline.add(span, &profile, predicted.counters.cycles);
         }
-        *self.profile = profile;
-        account(
-            self.driver.info(),
-            self.usage,
-            self.profile,
-            &running.program,
-        );
-        *self.last = std::mem::take(&mut running.program);
+        account(self.driver.info(), self.usage, &profile, &running.program);
+        let program = std::mem::take(&mut running.program);
+        if program.iter().any(is_work) {
+            *self.last = Worked {
+                profile,
+                predicted,
+                program,
+            };
+        }
         let laid = &running.laid;
         for &(buffer, tile) in &laid.plan.submissions[running.done].downloads {
             let buffer = self.buffers.tiles[buffer as usize];
@@ -303,6 +314,10 @@ impl Stream<'_> {
         self.buffers.tables.insert(table.clone(), buffer);
         Ok(buffer)
     }
+}
+
+fn is_work(i: &Instruction) -> bool {
+    !matches!(i.op, Op::Load | Op::Store)
 }
 
 /// Gives the host the limbs of a tile.

@@ -7,8 +7,8 @@ use ntt::NttPlan;
 use polynomial::{Graph, Limb};
 use zq::{Modulus, Word};
 
+use super::half::Half;
 use crate::OffloadError;
-use crate::ring_split::Half;
 
 /// Moduli worked on in lockstep, in one ring.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ pub struct Ran {
     pub ended: Instant,
     /// What it takes a device, from its first instruction to the end of its last.
     pub cycles: u64,
+    /// The same by the latency formulas and the scheduling rules.
+    pub predicted_cycles: u64,
     /// Its instructions.
     pub events: Vec<Event>,
     /// 1, or the number of programs that this entry sums up without their instructions: the last entry has all that
@@ -34,19 +36,20 @@ pub struct Timeline {
 
 impl Timeline {
     /// Adds a program, or sums it up with the last where there is no more room.
-    pub fn add(&mut self, begun: Instant, ended: Instant, profile: &Profile) {
+    pub fn add(&mut self, (begun, ended): (Instant, Instant), profile: &Profile, predicted: u64) {
         self.events += profile.events.len();
         match self.ran.last_mut().filter(|_| self.is_full) {
             Some(last) => {
                 last.ended = ended;
                 last.cycles += profile.counters.cycles;
+                last.predicted_cycles += predicted;
                 last.programs += 1;
             }
-            None => self.push(begun, ended, profile),
+            None => self.push((begun, ended), profile, predicted),
         }
     }
 
-    fn push(&mut self, begun: Instant, ended: Instant, profile: &Profile) {
+    fn push(&mut self, (begun, ended): (Instant, Instant), profile: &Profile, predicted: u64) {
         self.is_full = self.events > MOST_KEPT;
         let events = if self.is_full {
             Vec::new()
@@ -57,6 +60,7 @@ impl Timeline {
             begun,
             ended,
             cycles: profile.counters.cycles,
+            predicted_cycles: predicted,
             events,
             programs: 1,
         });
@@ -97,19 +101,20 @@ mod tests {
         let mut timeline = Timeline::default();
         let big = profile(MOST_KEPT / 2);
         for i in 0..5 {
-            timeline.add(at(2 * i), at(2 * i + 1), &big);
+            timeline.add((at(2 * i), at(2 * i + 1)), &big, 5);
         }
         // A small one after the bound does not bring instructions back.
-        timeline.add(at(10), at(11), &profile(3));
+        timeline.add((at(10), at(11)), &profile(3), 2);
         let ran = timeline.take();
         let kept: Vec<usize> = ran.iter().map(|one| one.events.len()).collect();
         assert_eq!(kept, [MOST_KEPT / 2, MOST_KEPT / 2, 0]);
         let last = &ran[2];
         assert_eq!(last.programs, 4);
+        assert_eq!((ran[0].predicted_cycles, last.predicted_cycles), (5, 17));
         assert_eq!(last.cycles, 3 * (MOST_KEPT as u64 / 2) + 3);
         assert_eq!((last.begun, last.ended), (at(4), at(11)));
         // Taken, it begins anew.
-        timeline.add(at(20), at(21), &profile(2));
+        timeline.add((at(20), at(21)), &profile(2), 2);
         let again = timeline.take();
         assert_eq!((again.len(), again[0].events.len()), (1, 2));
         assert!(timeline.take().is_empty());

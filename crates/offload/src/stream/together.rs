@@ -104,9 +104,8 @@ pub fn run<'g, W: Word, H: Host<W>>(
         streams[0].usage.device_seconds += (ended - begun).as_secs_f64();
         shift.add(&active, &profiles, &programs, &timing);
         shift.predicted_cycles += longest(&predicted);
-        for ((&core, profile), predicted) in active.iter().zip(profiles).zip(&predicted) {
-            streams[core].usage.predicted_cycles += predicted.counters.cycles;
-            streams[core].settle(&mut running[core], profile, (begun, ended))?;
+        for (&core, profiles) in active.iter().zip(profiles.into_iter().zip(predicted)) {
+            streams[core].settle(&mut running[core], profiles, (begun, ended))?;
         }
         let all = running.iter().map(Running::progress);
         let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));

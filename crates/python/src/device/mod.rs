@@ -12,9 +12,7 @@ use ::backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use ::backend::{Coprocessor, measure};
 use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
-use offload::{
-    Form, OffloadError, Operation, OperationProgram, ProgramArgs, Ran, Session, simulate,
-};
+use offload::{Form, OffloadError, Ran, Session, Workload, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reports::{
@@ -47,12 +45,12 @@ pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyRe
     Ok(info)
 }
 
-fn operation_named(name: &str, values: bool) -> PyResult<Operation> {
+fn workload(name: &str, values: bool) -> PyResult<Workload> {
     let ciphertexts = match values {
         true => Form::Values,
         false => Form::Coefficients,
     };
-    Operation::from_name(name, ciphertexts)
+    Workload::from_name(name, ciphertexts)
         .ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
 }
 
@@ -361,10 +359,10 @@ impl Device {
         #[pyo3(from_py_with = number)] n: usize,
         values: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let operation = operation_named(name, values)?;
+        let workload = workload(name, values)?;
         log2_degree(n)?;
         self.outcome(py, |session| {
-            simulate::measure_operation(session, operation, &moduli, n)
+            simulate::measure_workload(session, workload, &moduli, n)
         })
     }
 
@@ -508,23 +506,19 @@ impl Device {
         self.with_driver(py, |driver| driver.set_digit(number, &digit))
     }
 
-    /// The program of an operation as assembly; `values` as of `simulate_operation`.
-    #[pyo3(signature = (name, n, *, values=false))]
+    /// The instructions of an operation as assembly, a comment before each part; `values` as of `simulate_operation`.
+    #[pyo3(signature = (name, moduli, n, *, values=false))]
     fn program(
         &self,
+        py: Python<'_>,
         name: &str,
+        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
         #[pyo3(from_py_with = number)] n: usize,
         values: bool,
     ) -> PyResult<String> {
-        let args = ProgramArgs {
-            log2_n: log2_degree(n)?,
-            mod_idx: 0,
-            first: 0,
-            tables: None,
-        };
-        let (session, operation) = (self.coprocessor.session(), operation_named(name, values)?);
-        let program = OperationProgram::new(session.info(), operation, args).or_raise()?;
-        Ok(program.assembly())
+        let workload = workload(name, values)?;
+        log2_degree(n)?;
+        py.work(|| simulate::assembly(self.coprocessor.session().info(), workload, &moduli, n))
     }
 
     /// Usage since the last call: operations by place of execution, transfers, cycles.

@@ -33,6 +33,13 @@ def whole(what: str, value: Any) -> int:
     return int(value)
 
 
+def count(what: str, value: Any) -> int:
+    """Return how many of something, 0 to 2^63 − 1; InputError names what it is of."""
+    if not 0 <= whole(what, value) < 1 << 63:
+        raise InputError(f"{what} {value!r}: a whole number from 0 to 2^63 − 1 is needed")
+    return int(value)
+
+
 def seconds(what: str, value: Any) -> float:
     """Return a duration, at least 0; InputError names what it is of."""
     if not is_number(value) or value < 0:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
+from ringsmith.errors import InputError
 from ringsmith.models.options import Options
 from ringsmith.scalars import is_int, is_number, is_whole, seconds, whole
 
@@ -91,6 +92,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     },
     "Program.from_bytes.security": lambda: rs.Program.from_bytes(program().to_bytes(), security=TRUE),
     "Program.server.threads": lambda: program().server(keys(), threads=TRUE),
+    "Server.memory": lambda: rs.Server(program(), keys(), memory=TRUE),
     "Server.threads": lambda: rs.Server(program(), keys(), threads=TRUE),
     "Rounds.server.threads": lambda: rounds().server(rounds().client().evaluation_keys, threads=TRUE),
     "RoundsServer.threads": lambda: rs.RoundsServer(rounds(), rounds().client().evaluation_keys, threads=TRUE),
@@ -207,3 +209,10 @@ def test_kinds_of_numbers() -> None:
     for value in odd:
         with pytest.raises(rs.InputError, match=r"patience .*: seconds, at least 0"):
             seconds("patience", value)
+
+
+@pytest.mark.parametrize("name", ["threads", "memory"])
+@pytest.mark.parametrize("value", [-1, 1 << 63, 1.5, "2"])
+def test_a_count_out_of_range_is_the_callers_mistake(name: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"^{name} "):
+        rs.Server(program(), keys(), **{name: value})  # type: ignore[arg-type]

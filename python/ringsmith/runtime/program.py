@@ -18,7 +18,7 @@ from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
-from ringsmith.scalars import whole
+from ringsmith.scalars import count
 from ringsmith.shown import Shown
 
 
@@ -76,7 +76,7 @@ class Program(ProgramData, Shown):
         again. Without it this machine's cores do it. `on`: the engine, such as `cpu` or `rtl:cofhee`. The same `seed`
         gives the same residues, however many workers there are.
         """
-        threads, workers = whole("threads", threads), None if workers is None else whole("workers", workers)
+        threads, workers = count("threads", threads), None if workers is None else count("workers", workers)
         if ray is None:
             placed = replace(self, device=open_engine(on).device)
             server = Server(placed, evaluation_keys, threads=None if workers is None else workers * threads)

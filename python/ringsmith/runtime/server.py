@@ -18,7 +18,7 @@ from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
 from ringsmith.runtime.scheme import check_owner
-from ringsmith.scalars import whole
+from ringsmith.scalars import count
 from ringsmith.shown import Shown
 
 #: Told how many steps are done, of how many.
@@ -83,9 +83,9 @@ class Server(Shown):
             loaded.relinearization,
             loaded.galois,
             loaded.public,
-            threads=None if threads is None else whole("threads", threads),
+            threads=None if threads is None else count("threads", threads),
             device=program.device,
-            memory=memory,
+            memory=count("memory", memory),
         )
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ def tensor(device: OpenDevice, n: int) -> tuple[dict[str, Any], list[int]]:
     """Measure a tensor; the words of its work without transfers."""
     moduli = _native.default_moduli(list(device.preset.lane_bits()), n, device.preset.n_max)
     outcome = device.native.simulate_operation("tensor", moduli, n)
-    lines = device.native.program("tensor", n).splitlines()
+    lines = device.native.program("tensor", moduli, n).splitlines()
     return outcome, _native.assemble("\n".join(line for line in lines if not line.startswith(("load", "store"))))
 
 

@@ -178,6 +178,18 @@ def test_no_module_of_a_crate_uses_itself_by_others(crate: str) -> None:
     assert circle(graph) == []
 
 
+def test_rooms_of_the_planner_use_those_above_them_only() -> None:
+    """The order is that of the table in the planner's own page of documentation."""
+    source = ROOT / "crates/offload/src"
+    rooms = re.findall(r"^//! \| \[`(\w+)`\]", (source / "stream.rs").read_text(), re.M)
+    assert set(rooms) == {path.name for path in (source / "stream").iterdir() if path.is_dir()}
+    for module, used in Crate(source).graph().items():
+        room = re.match(r"stream::(\w+)", module)
+        others = {found[1] for name in used if (found := re.match(r"stream::(\w+)", name))}
+        if room:
+            assert all(rooms.index(other) <= rooms.index(room[1]) for other in others), (module, others)
+
+
 def test_files_that_the_page_names_exist() -> None:
     named = re.findall(r"`([a-z0-9_./]+\.(?:py|rs|sv|yaml|rdl))`", PAGE)
     assert named

@@ -8,7 +8,7 @@ use polynomial::{Graph, Host, Memory, Words};
 use zq::Word;
 
 use crate::stream::{
-    Buffers, Common, Ended, Progress, Ran, Shift, Stream, Timeline, Worked, run_streams,
+    Buffers, Ended, Progress, Ran, SharedBuffers, Shift, Stream, Timeline, Worked, run_streams,
 };
 use crate::{Offer, OffloadError, Usage};
 
@@ -70,7 +70,7 @@ pub struct Session {
     first: u32,
     buffers: Buffers,
     /// State shared by the cores, kept by the first.
-    common: Common,
+    shared: SharedBuffers,
     shift: Shift,
     usage: Usage,
     /// The last work section, or submission that was more than transfers.
@@ -90,7 +90,7 @@ impl Session {
             driver,
             first,
             buffers: Buffers::default(),
-            common: Common::default(),
+            shared: SharedBuffers::default(),
             shift: Shift::default(),
             usage: Usage::default(),
             last: Worked::default(),
@@ -199,17 +199,17 @@ impl Session {
         let Some(first) = sessions.first_mut() else {
             return Ok(Vec::new());
         };
-        let (mut common, mut shift) = (
-            std::mem::take(&mut first.common),
+        let (mut shared, mut shift) = (
+            std::mem::take(&mut first.shared),
             std::mem::take(&mut first.shift),
         );
         let mut streams: Vec<Stream<'_>> = sessions
             .iter_mut()
             .map(|session| session.stream(offer))
             .collect();
-        let outcome = run_streams(&mut streams, &mut common, jobs, progress, &mut shift);
+        let outcome = run_streams(&mut streams, &mut shared, jobs, progress, &mut shift);
         drop(streams);
-        (sessions[0].common, sessions[0].shift) = (common, shift);
+        (sessions[0].shared, sessions[0].shift) = (shared, shift);
         outcome
     }
 

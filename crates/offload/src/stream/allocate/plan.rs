@@ -3,9 +3,8 @@
 
 use isa::Instruction;
 
-use super::super::convert::{Move, Spec};
-use super::super::section::Table;
-use super::super::tile::TileId;
+use crate::stream::partition::Table;
+use crate::stream::select::{Move, Spec, TileId};
 
 /// From this number on, a LOAD's buffer is a table's.
 pub const TABLES: u32 = 1 << 19;
@@ -43,20 +42,20 @@ pub struct Plan {
     /// Buffers for tiles.
     pub buffers: u32,
     /// Buffers that can be used again.
-    pub(super) free: Vec<u32>,
+    pub free: Vec<u32>,
     /// Buffers that can be used again after the present submission.
-    pub(super) freed: Vec<u32>,
+    pub freed: Vec<u32>,
 }
 
 impl Plan {
-    pub(super) fn buffer(&mut self) -> u32 {
+    pub fn buffer(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.buffers += 1;
             self.buffers - 1
         })
     }
 
-    pub(super) fn table(&mut self, table: Table, section: usize) -> u32 {
+    pub fn table(&mut self, table: Table, section: usize) -> u32 {
         let known = self.tables.iter().position(|(known, _)| *known == table);
         let number = known.unwrap_or_else(|| {
             self.tables.push((table, section));

@@ -5,9 +5,9 @@
 use device::free_entries;
 use isa::BuildInfo;
 
-use super::super::convert::{Move, Spec};
-use super::super::section::{Section, Table};
-use super::Submission;
+use super::plan::Submission;
+use crate::stream::partition::{Section, Table};
+use crate::stream::select::{Move, Spec};
 
 /// An index of a table, and when it was used last.
 #[derive(Clone, Debug)]

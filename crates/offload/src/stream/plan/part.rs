@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program laid out for a device: placed, as tiles and instructions, in submissions.
+//! A part of a program planned for a core: operations placed, as tiles and instructions, in submissions.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,11 @@ use isa::{BuildInfo, Shape, State};
 use polynomial::{Form, Graph, Limb, Operation, Origin};
 use zq::Word;
 
-use super::allocate::{Plan, Rules, allocate};
-use super::apart::apart;
-use super::half::Half;
-use super::lack::{kind, on_data, terms};
-use super::overlap::overlap;
-use super::place::Placement;
-use super::section::{Layout, split};
-use super::tile::{TileId, Tiles};
-use super::tiles::Maker;
-use super::turns::Turns;
+use crate::stream::allocate::{Plan, Rules, allocate};
+use crate::stream::legality::{kind, on_data, terms};
+use crate::stream::partition::{Half, Layout, split};
+use crate::stream::schedule::{PortShare, apart, order, overlap};
+use crate::stream::select::{Placement, Selector, TileId, Tiles};
 use crate::{Offer, OffloadError, Usage};
 
 /// Why the host does what the device could do.
@@ -27,19 +22,19 @@ fn is_named(task: &str) -> bool {
     !matches!(task, "input" | "output" | "sum")
 }
 
-/// A program laid out for a device.
-pub(super) struct Laid<'g, W: Word> {
-    pub(super) graph: &'g Graph<W>,
-    pub(super) layout: Layout,
-    pub(super) placement: Placement,
-    pub(super) tiles: Tiles,
-    pub(super) plan: Plan,
+/// A part of a program planned for a core.
+pub struct PlannedPart<'g, W: Word> {
+    pub graph: &'g Graph<W>,
+    pub layout: Layout,
+    pub placement: Placement,
+    pub tiles: Tiles,
+    pub plan: Plan,
     /// See [`Offer::resident`].
     resident: bool,
 }
 
-/// Puts the instructions of each submission in order; the cycles of all of them.
-fn ordered(info: &BuildInfo, mut turns: Turns, plan: &mut Plan) -> u64 {
+/// Reorders the instructions of each submission; returns the cycles of all submissions.
+fn ordered(info: &BuildInfo, mut port: PortShare, plan: &mut Plan) -> u64 {
     let (mut state, mut cycles) = (State::new(info), 0);
     for submission in &mut plan.submissions {
         for (number, spec) in &submission.conversions {
@@ -48,34 +43,30 @@ fn ordered(info: &BuildInfo, mut turns: Turns, plan: &mut Plan) -> u64 {
                 own: false,
             });
         }
-        turns.submit(submission);
+        port.submit(submission);
         let program = std::mem::take(&mut submission.program);
-        let (program, taken) = overlap(info, &state, &turns, program);
+        let (program, taken) = overlap(info, &state, &port, program);
         submission.program = program;
         cycles += taken;
     }
     cycles
 }
 
-impl<'g, W: Word> Laid<'g, W> {
-    /// A program for a build that gets an offer of operations, not planned yet.
+impl<'g, W: Word> PlannedPart<'g, W> {
+    /// A program placed and in instructions, without a plan yet.
     ///
     /// # Errors
     /// What the build cannot do.
-    pub(super) fn new(
-        info: &BuildInfo,
-        offer: &Offer,
-        graph: &'g Graph<W>,
-    ) -> Result<Self, OffloadError> {
+    pub fn new(info: &BuildInfo, offer: &Offer, graph: &'g Graph<W>) -> Result<Self, OffloadError> {
         let layout = Layout::new(info, graph);
         let placement = Placement::new(info, offer, graph, &layout)?;
-        let maker = Maker {
+        let selector = Selector {
             info,
             graph,
             layout: &layout,
             placement: &placement,
         };
-        let tiles = maker.make()?;
+        let tiles = selector.select(order(graph, &layout, &placement))?;
         Ok(Self {
             graph,
             layout,
@@ -86,15 +77,15 @@ impl<'g, W: Word> Laid<'g, W> {
         })
     }
 
-    /// A plan of the operations, with streamed operands where the build has them and they are faster; `keep` is that of
+    /// A plan of the operations, with streamed operands where the build has them and they are faster; for `keep` see
     /// [`Rules`].
     ///
     /// # Errors
     /// What the build cannot do.
-    pub(super) fn planned(
+    pub fn planned(
         &self,
         info: &BuildInfo,
-        turns: &Turns,
+        port: &PortShare,
         keep: usize,
     ) -> Result<Plan, OffloadError> {
         let plan = |streams| -> Result<(Plan, u64), OffloadError> {
@@ -107,7 +98,7 @@ impl<'g, W: Word> Laid<'g, W> {
             if self.resident {
                 apart(&mut plan);
             }
-            let cycles = ordered(info, turns.clone(), &mut plan);
+            let cycles = ordered(info, port.clone(), &mut plan);
             Ok((plan, cycles))
         };
         let (loaded, cycles) = plan(false)?;
@@ -119,13 +110,18 @@ impl<'g, W: Word> Laid<'g, W> {
         Ok(if cycles < taken { loaded } else { streamed })
     }
 
+    /// The tiles and their plan.
+    pub fn tiles_and_plan(&self) -> (&Tiles, &Plan) {
+        (&self.tiles, &self.plan)
+    }
+
     /// Whether the host does a bundle that something depends on.
-    pub(super) fn is_on_host(&self, number: usize) -> bool {
+    pub fn is_on_host(&self, number: usize) -> bool {
         self.placement.is_needed[number] && !self.placement.on_device[number]
     }
 
     /// Counts each task that the device has a part in.
-    pub(super) fn count(&self, info: &BuildInfo, usage: &mut Usage) {
+    pub fn count(&self, info: &BuildInfo, usage: &mut Usage) {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
             // A source stands where it was first used: in a part, maybe at a task of another.
@@ -199,7 +195,7 @@ impl<'g, W: Word> Laid<'g, W> {
     }
 
     /// Reads of each limb from the host's memory.
-    pub(super) fn uses(&self) -> Vec<u32> {
+    pub fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
         let placed = self
@@ -229,7 +225,7 @@ impl<'g, W: Word> Laid<'g, W> {
     }
 
     /// A limb's words in a section.
-    pub(super) fn part(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
+    pub fn words(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
         let Some(half) = self.layout.sections[section].half else {
             return whole.to_vec();
         };

@@ -9,10 +9,10 @@ use model::{Profile, Timing};
 use polynomial::{Graph, Host, Memory};
 use zq::Word;
 
-use super::account::covered;
-use super::common::Common;
-use super::lay_out::lay_out;
-use super::run::{Ended, Progress, Running, Stream};
+use super::shared_buffers::SharedBuffers;
+use super::stream::{Ended, Progress, Running, Stream};
+use crate::stream::cost::covered;
+use crate::stream::plan::plan_parts;
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,21 +50,21 @@ pub struct Shift {
 /// [`Ended`]. Cores that failed were reset, all of them.
 pub fn run<'g, W: Word, H: Host<W>>(
     streams: &mut [Stream<'_>],
-    common: &mut Common,
+    shared: &mut SharedBuffers,
     jobs: &[(&'g Graph<W>, &H)],
     progress: &dyn Progress,
     shift: &mut Shift,
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
-    common.clear();
+    shared.clear();
     let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
     let first = &streams[0];
-    let laid = lay_out(
+    let parts = plan_parts(
         first.driver.info(),
         first.offer,
         jobs.iter().map(|job| job.0),
     )?;
-    for (stream, laid) in streams.iter_mut().zip(laid) {
-        running.push(stream.start(laid)?);
+    for (stream, part) in streams.iter_mut().zip(parts) {
+        running.push(stream.start(part)?);
     }
     shift
         .cores
@@ -77,9 +77,8 @@ pub fn run<'g, W: Word, H: Host<W>>(
                 let known = streams[0].buffers.tables.clone();
                 streams[core].buffers.tables.extend(known);
             }
-            // One alone has nothing in common with others.
-            let common = (jobs.len() > 1).then_some(&mut *common);
-            if streams[core].prepare(&mut running[core], jobs[core].1, common)? {
+            let shared = (jobs.len() > 1).then_some(&mut *shared);
+            if streams[core].prepare(&mut running[core], jobs[core].1, shared)? {
                 active.push(core);
             }
         }

@@ -11,21 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use polynomial::{Graph, Limb};
 use zq::Word;
 
-use super::convert::is_conversion;
-use super::place::Placement;
-use super::section::Layout;
-
-/// An operation in a section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
-    pub stage: u32,
-    pub section: usize,
-    /// The operation.
-    pub number: usize,
-}
+use crate::stream::legality::is_conversion;
+use crate::stream::partition::Layout;
+use crate::stream::select::{Placement, SectionOp};
 
 /// Operations in the order of execution.
-pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) -> Vec<Item> {
+pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) -> Vec<SectionOp> {
     let mut items = Vec::new();
     for (number, bundle) in graph.bundles().iter().enumerate() {
         if !placement.on_device[number] || placement.addends.is_absorbed(number) {
@@ -35,13 +26,13 @@ pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) 
         let sections = (sets.iter())
             .flat_map(|set| (0..layout.halves).map(move |half| set * layout.halves + half));
         let stage = placement.stages[number];
-        items.extend(sections.map(|section| Item {
+        items.extend(sections.map(|section| SectionOp {
             stage,
             section,
             number,
         }));
     }
-    let converts = |item: &Item| is_conversion(&graph.bundles()[item.number].operation);
+    let converts = |item: &SectionOp| is_conversion(&graph.bundles()[item.number].operation);
     if items.iter().any(converts) {
         return Orderer::new(graph, layout, placement, items).order();
     }
@@ -51,7 +42,7 @@ pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) 
         _ => layout.sections.len() - section,
     };
     items.sort_unstable_by_key(|item| {
-        let Item {
+        let SectionOp {
             stage,
             section,
             number,
@@ -62,7 +53,7 @@ pub fn order<W: Word>(graph: &Graph<W>, layout: &Layout, placement: &Placement) 
 }
 
 struct Orderer {
-    items: Vec<Item>,
+    items: Vec<SectionOp>,
     /// Per item those that it depends on.
     needs: Vec<Vec<usize>>,
     is_conversion: Vec<bool>,
@@ -71,7 +62,7 @@ struct Orderer {
     /// Per item the homomorphic step, counted.
     blocks: Vec<u32>,
     is_done: Vec<bool>,
-    out: Vec<Item>,
+    out: Vec<SectionOp>,
 }
 
 impl Orderer {
@@ -79,7 +70,7 @@ impl Orderer {
         graph: &Graph<W>,
         layout: &Layout,
         placement: &Placement,
-        items: Vec<Item>,
+        items: Vec<SectionOp>,
     ) -> Self {
         let place: HashMap<(usize, usize), usize> = (0..)
             .zip(&items)
@@ -102,7 +93,7 @@ impl Orderer {
             );
             blocks.push(last.0);
         }
-        let converts = |item: &Item| is_conversion(&graph.bundles()[item.number].operation);
+        let converts = |item: &SectionOp| is_conversion(&graph.bundles()[item.number].operation);
         Self {
             needs: needs.collect(),
             is_conversion: items.iter().map(converts).collect(),
@@ -116,7 +107,7 @@ impl Orderer {
         }
     }
 
-    fn order(mut self) -> Vec<Item> {
+    fn order(mut self) -> Vec<SectionOp> {
         let mut groups: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
         for (at, item) in self.items.iter().enumerate() {
             groups
@@ -218,7 +209,7 @@ fn sources<W: Word>(
     graph: &Graph<W>,
     layout: &Layout,
     placement: &Placement,
-    item: &Item,
+    item: &SectionOp,
     homes: &mut BTreeSet<(usize, usize)>,
 ) {
     let bundle = &graph.bundles()[item.number];
@@ -227,7 +218,7 @@ fn sources<W: Word>(
     let limbs = bundle.operands.iter().flatten();
     for limb in limbs.filter(|limb| everywhere || section(limb) == item.section / layout.halves) {
         let home = graph.home(*limb);
-        let from = Item {
+        let from = SectionOp {
             number: home,
             section: if everywhere {
                 section(limb)

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cycles of parts that are laid out, by the latency formulas and the scheduling rules.
+//! Cycles of planned parts by the latency formulas and the scheduling rules.
 
 use std::collections::HashMap;
 
 use isa::{BuildInfo, Instruction, Op, Shape, State, Unit};
 use model::{Timing, schedule_together};
-use zq::Word;
 
-use super::account::account;
-use super::allocate::TABLES;
-use super::laid::Laid;
-use super::section::Table;
-use super::tile::Tile;
+use super::usage::add_submission;
 use crate::Usage;
+use crate::stream::allocate::{Plan, TABLES};
+use crate::stream::partition::Table;
+use crate::stream::select::{Tile, Tiles};
 
-/// Between the numbers of two cores' own buffers.
+/// Stride between the numbers of two cores' own buffers.
 const OWN: u32 = 1 << 24;
 
 /// What a program would take of a build.
@@ -26,8 +24,8 @@ pub struct Prediction {
     pub cycles: u64,
     /// Cores that had work.
     pub cores: usize,
-    /// Issue cycles of the compute unit of the core that has most: no order of the instructions and no number of slots
-    /// can save them.
+    /// Issue cycles of the compute unit of the core that has most: the least that any order of the instructions and any
+    /// number of slots takes.
     pub least_cycles: u64,
 }
 
@@ -41,16 +39,20 @@ impl Prediction {
     }
 }
 
-/// What parts that are laid out take of an idle device, without what the host does.
-pub(super) fn timed<W: Word>(info: &BuildInfo, parts: &[Laid<'_, W>]) -> Prediction {
+/// What planned parts of a program take of an idle device, the host's work left out.
+pub fn timed<'a>(
+    info: &BuildInfo,
+    parts: impl Iterator<Item = (&'a Tiles, &'a Plan)>,
+) -> Prediction {
+    let cores = parts.map(|(tiles, plan)| Core::new(info, tiles, plan));
+    let mut cores: Vec<Core<'_>> = cores.collect();
     let mut found = Prediction {
-        cores: parts.len(),
+        cores: cores.len(),
         ..Prediction::default()
     };
-    let mut cores: Vec<Core<'_, '_, W>> = parts.iter().map(|laid| Core::new(info, laid)).collect();
     let mut buffers = Buffers::default();
     for round in 0.. {
-        let mut active: Vec<&mut Core<'_, '_, W>> = Vec::with_capacity(cores.len());
+        let mut active: Vec<&mut Core<'_>> = Vec::with_capacity(cores.len());
         for (number, core) in cores.iter_mut().enumerate() {
             if core.prepare(round, number, &mut buffers, &mut found.usage) {
                 active.push(core);
@@ -65,7 +67,7 @@ pub(super) fn timed<W: Word>(info: &BuildInfo, parts: &[Laid<'_, W>]) -> Predict
         found.cycles += ends.max().unwrap_or(0);
         for (core, profile) in active.iter_mut().zip(&profiles) {
             found.usage.predicted_cycles += profile.counters.cycles;
-            account(info, &mut found.usage, profile, &core.program);
+            add_submission(info, &mut found.usage, profile, &core.program);
             let work = core.program.iter();
             let work = work.filter(|i| core.timing.unit(i) == Unit::Compute);
             core.issue += work.map(|i| core.timing.issue(i)).sum::<u64>();
@@ -76,14 +78,15 @@ pub(super) fn timed<W: Word>(info: &BuildInfo, parts: &[Laid<'_, W>]) -> Predict
 }
 
 /// A core and its part of a program.
-struct Core<'a, 'g, W: Word> {
-    laid: &'a Laid<'g, W>,
+struct Core<'a> {
+    tiles: &'a Tiles,
+    plan: &'a Plan,
     timing: Timing,
     state: State,
     /// The submission under way.
     program: Vec<Instruction>,
-    /// Buffers of its plan whose tile others may load.
-    common: HashMap<u32, u32>,
+    /// Buffers of its plan whose tile other cores may load.
+    shared: HashMap<u32, u32>,
     /// Cycles so far in which its instructions occupied the compute unit's issue.
     issue: u64,
 }
@@ -96,14 +99,15 @@ struct Buffers {
     used: u32,
 }
 
-impl<'a, 'g, W: Word> Core<'a, 'g, W> {
-    fn new(info: &BuildInfo, laid: &'a Laid<'g, W>) -> Self {
+impl<'a> Core<'a> {
+    fn new(info: &BuildInfo, tiles: &'a Tiles, plan: &'a Plan) -> Self {
         Self {
-            laid,
+            tiles,
+            plan,
             timing: Timing::new(info),
             state: State::new(info),
             program: Vec::new(),
-            common: HashMap::new(),
+            shared: HashMap::new(),
             issue: 0,
         }
     }
@@ -116,7 +120,7 @@ impl<'a, 'g, W: Word> Core<'a, 'g, W> {
         all: &mut Buffers,
         usage: &mut Usage,
     ) -> bool {
-        let Some(submission) = self.laid.plan.submissions.get(round) else {
+        let Some(submission) = self.plan.submissions.get(round) else {
             return false;
         };
         for (conversion, spec) in &submission.conversions {
@@ -127,27 +131,27 @@ impl<'a, 'g, W: Word> Core<'a, 'g, W> {
             });
         }
         for &(buffer, tile) in &submission.uploads {
-            let tile = self.laid.tiles.tiles[tile as usize].clone();
+            let tile = self.tiles.tiles[tile as usize].clone();
             let fresh = all.used;
             let shared = *all.tiles.entry(tile).or_insert(fresh);
             all.used += u32::from(shared == fresh);
-            self.common.insert(buffer, shared);
+            self.shared.insert(buffer, shared);
         }
         self.program.clear();
         for instruction in &submission.program {
             let mut i = *instruction;
             if i.buf_idx >= TABLES {
-                let (table, _) = &self.laid.plan.tables[(i.buf_idx - TABLES) as usize];
+                let (table, _) = &self.plan.tables[(i.buf_idx - TABLES) as usize];
                 let fresh = all.used;
                 i.buf_idx = *all.tables.entry(table.clone()).or_insert(fresh);
                 all.used += u32::from(i.buf_idx == fresh);
             } else if matches!(i.op, Op::Load | Op::Store) {
                 if i.op == Op::Store {
-                    self.common.remove(&i.buf_idx);
+                    self.shared.remove(&i.buf_idx);
                 }
-                // A core's own buffers, beyond the common ones.
+                // A core's own buffers, beyond the shared ones.
                 let own = OWN * (number as u32 + 1) + i.buf_idx;
-                i.buf_idx = self.common.get(&i.buf_idx).copied().unwrap_or(own);
+                i.buf_idx = self.shared.get(&i.buf_idx).copied().unwrap_or(own);
             }
             self.program.push(i);
         }

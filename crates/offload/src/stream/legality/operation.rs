@@ -5,9 +5,9 @@ use isa::{BuildInfo, Op};
 use polynomial::{Bundle, Form, Graph, Operation};
 use zq::Word;
 
-use super::convert::{self, is_conversion};
-use super::lack::{Lack, listed};
-use super::section::{Layout, fits, fits_degree};
+use super::conversion::{fits as fits_conversion, is_conversion};
+use super::unsupported::{Unsupported, listed};
+use crate::stream::partition::{Layout, fits, fits_degree};
 use crate::{Offer, OffloadError};
 
 /// Tasks that no preset names: their transforms are the device's where an operation beside them is.
@@ -47,7 +47,7 @@ fn task<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> &'static str {
 }
 
 /// A program before a build that gets an offer of operations.
-pub struct Judge<'a, W: Word> {
+pub struct Legality<'a, W: Word> {
     info: &'a BuildInfo,
     offer: &'a Offer,
     graph: &'a Graph<W>,
@@ -58,7 +58,7 @@ pub struct Judge<'a, W: Word> {
     usable: Vec<bool>,
 }
 
-impl<'a, W: Word> Judge<'a, W> {
+impl<'a, W: Word> Legality<'a, W> {
     pub fn new(
         (info, offer): (&'a BuildInfo, &'a Offer),
         (graph, layout): (&'a Graph<W>, &'a Layout),
@@ -79,7 +79,7 @@ impl<'a, W: Word> Judge<'a, W> {
     ///
     /// # Errors
     /// [`OffloadError::Host`] for what the host would have to do, where it is to do nothing.
-    pub fn lacks(&self, is_needed: &[bool]) -> Result<Vec<Option<Lack>>, OffloadError> {
+    pub fn lacks(&self, is_needed: &[bool]) -> Result<Vec<Option<Unsupported>>, OffloadError> {
         let lack = |number: usize| is_needed[number].then(|| self.lack(number)).flatten();
         let lacks: Vec<_> = (0..is_needed.len()).map(lack).collect();
         if self.offer.alone {
@@ -92,10 +92,10 @@ impl<'a, W: Word> Judge<'a, W> {
     }
 
     /// What an operation lacks to be the device's.
-    fn lack(&self, number: usize) -> Option<Lack> {
+    fn lack(&self, number: usize) -> Option<Unsupported> {
         let bundle = &self.graph.bundles()[number];
         if !fits_degree(self.info, self.graph.n()) {
-            return Some(Lack::Degree(self.graph.n()));
+            return Some(Unsupported::Degree(self.graph.n()));
         }
         self.task(bundle)
             .or_else(|| self.instruction(bundle))
@@ -104,31 +104,33 @@ impl<'a, W: Word> Judge<'a, W> {
             .or_else(|| self.conversion(number, bundle))
     }
 
-    fn task(&self, bundle: &Bundle) -> Option<Lack> {
+    fn task(&self, bundle: &Bundle) -> Option<Unsupported> {
         let name = task(self.graph, bundle);
         let is_named = self.offer.takes(name) || FREE.contains(&name);
-        (is_heavy(&bundle.operation) && !is_named).then_some(Lack::Task(name))
+        (is_heavy(&bundle.operation) && !is_named).then_some(Unsupported::Task(name))
     }
 
-    fn instruction(&self, bundle: &Bundle) -> Option<Lack> {
+    fn instruction(&self, bundle: &Bundle) -> Option<Unsupported> {
         let has = |op| self.info.has(op) || is_conversion(&bundle.operation);
-        (!instruction(&bundle.operation).is_some_and(has)).then_some(Lack::Instruction)
+        (!instruction(&bundle.operation).is_some_and(has)).then_some(Unsupported::Instruction)
     }
 
-    fn modulus(&self, bundle: &Bundle) -> Option<Lack> {
+    fn modulus(&self, bundle: &Bundle) -> Option<Unsupported> {
         let mut moduli = bundle.moduli.iter().copied().map(usize::from);
         let unfit = moduli.find(|&m| !self.usable[m])?;
-        Some(Lack::Modulus(self.graph.plans()[unfit].modulus().bits()))
+        Some(Unsupported::Modulus(
+            self.graph.plans()[unfit].modulus().bits(),
+        ))
     }
 
-    fn halves(&self, bundle: &Bundle) -> Option<Lack> {
+    fn halves(&self, bundle: &Bundle) -> Option<Unsupported> {
         let is_automorphism = instruction(&bundle.operation) == Some(Op::Auto);
-        (is_automorphism && self.layout.halves > 1).then_some(Lack::Halves)
+        (is_automorphism && self.layout.halves > 1).then_some(Unsupported::Halves)
     }
 
-    fn conversion(&self, number: usize, bundle: &Bundle) -> Option<Lack> {
+    fn conversion(&self, number: usize, bundle: &Bundle) -> Option<Unsupported> {
         let (place, is_move) = ((self.graph, self.layout), self.is_move[number]);
-        let fits = || convert::fits(self.info, place, &self.usable, (bundle, is_move));
-        (is_conversion(&bundle.operation) && !fits()).then_some(Lack::Conversion)
+        let fits = || fits_conversion(self.info, place, &self.usable, (bundle, is_move));
+        (is_conversion(&bundle.operation) && !fits()).then_some(Unsupported::Conversion)
     }
 }

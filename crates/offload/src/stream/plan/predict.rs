@@ -7,9 +7,10 @@ use isa::{BuildInfo, Instruction};
 use polynomial::Graph;
 use zq::Word;
 
-use super::allocate::TABLES;
-use super::lay_out::lay_out;
-use super::timing::{Prediction, timed};
+use super::part::PlannedPart;
+use super::search::plan_parts;
+use crate::stream::allocate::TABLES;
+use crate::stream::cost::{Prediction, timed};
 use crate::{Offer, OffloadError};
 
 /// Usage of a build that gets an offer of operations after one run of a program, a part of it ([`Graph::shares`]) on
@@ -22,10 +23,10 @@ pub fn predict<W: Word>(
     offer: &Offer,
     parts: &[Cow<'_, Graph<W>>],
 ) -> Result<Prediction, OffloadError> {
-    let laid = lay_out(info, offer, parts.iter().map(|part| &**part))?;
-    let mut found = timed(info, &laid);
-    for laid in &laid {
-        laid.count(info, &mut found.usage);
+    let planned = plan_parts(info, offer, parts.iter().map(|part| &**part))?;
+    let mut found = timed(info, planned.iter().map(PlannedPart::tiles_and_plan));
+    for part in &planned {
+        part.count(info, &mut found.usage);
     }
     Ok(found)
 }
@@ -38,9 +39,9 @@ pub fn resident_programs<W: Word>(
     info: &BuildInfo,
     graph: &Graph<W>,
 ) -> Result<Vec<Vec<Instruction>>, OffloadError> {
-    let laid = lay_out(info, &Offer::resident(graph), std::iter::once(graph))?;
+    let parts = plan_parts(info, &Offer::resident(graph), std::iter::once(graph))?;
     let mut programs = Vec::new();
-    for plan in laid.into_iter().map(|laid| laid.plan) {
+    for plan in parts.into_iter().map(|part| part.plan) {
         let placed = |mut i: Instruction| {
             if let Some(table) = i.buf_idx.checked_sub(TABLES) {
                 i.buf_idx = plan.buffers + table;

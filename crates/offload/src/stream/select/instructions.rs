@@ -5,31 +5,30 @@ use isa::{BuildInfo, Op, Reduction};
 use polynomial::{Bundle, Graph, Limb, Operation};
 use zq::Word;
 
-use super::able::instruction;
-use super::convert::{Move, Spec, is_conversion, is_target, suits};
+use super::conversion::{Move, Spec};
 use super::fold::fold;
-use super::order::{Item, order};
-use super::place::Placement;
-use super::section::Layout;
+use super::placement::{Placement, SectionOp};
 use super::tile::{Tile, TileId, TileOp, Tiles};
 use crate::OffloadError;
+use crate::stream::legality::{instruction, is_conversion, is_target, suits};
+use crate::stream::partition::Layout;
 
 /// Inputs of instruction selection.
-pub struct Maker<'a, W: Word> {
+pub struct Selector<'a, W: Word> {
     pub info: &'a BuildInfo,
     pub graph: &'a Graph<W>,
     pub layout: &'a Layout,
     pub placement: &'a Placement,
 }
 
-impl<W: Word> Maker<'_, W> {
-    /// All instructions of a graph.
+impl<W: Word> Selector<'_, W> {
+    /// The instructions of operations in this order.
     ///
     /// # Errors
     /// A modulus that is none.
-    pub fn make(&self) -> Result<Tiles, OffloadError> {
+    pub fn select(&self, order: Vec<SectionOp>) -> Result<Tiles, OffloadError> {
         let mut tiles = Tiles::default();
-        for item in order(self.graph, self.layout, self.placement) {
+        for item in order {
             let bundle = &self.graph.bundles()[item.number];
             if is_conversion(&bundle.operation) {
                 if self.placement.moves.is_move[item.number] {
@@ -47,7 +46,7 @@ impl<W: Word> Maker<'_, W> {
     }
 
     /// One operation in one section.
-    fn one(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+    fn one(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle) {
         let Some(mut op) = instruction(&bundle.operation) else {
             return;
         };
@@ -101,7 +100,7 @@ impl<W: Word> Maker<'_, W> {
 
     /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets
     /// something that is reduced, but for a result that is not reduced anyway.
-    fn move_lanes(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+    fn move_lanes(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle) {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
         let rows = self.rows(section, &bundle.moduli);
@@ -160,7 +159,7 @@ impl<W: Word> Maker<'_, W> {
     }
 
     /// A base conversion to one section.
-    fn convert(&self, tiles: &mut Tiles, item: Item, bundle: &Bundle) {
+    fn convert(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle) {
         let section = item.section;
         let prime = |limb: Limb| self.value(self.graph.modulus_of(limb));
         let operand = &bundle.operands[0];
@@ -264,7 +263,7 @@ impl<W: Word> Maker<'_, W> {
 
     /// On Montgomery builds one factor of a product must carry R:
     /// one that the host gives, else one is multiplied by it first.
-    fn carry(&self, tiles: &mut Tiles, item: Item, sources: &mut [Option<TileId>; 3]) {
+    fn carry(&self, tiles: &mut Tiles, item: SectionOp, sources: &mut [Option<TileId>; 3]) {
         let one_that =
             |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));
         let given = one_that(&|tile| !tiles.is_made[tile as usize]);
@@ -289,7 +288,7 @@ impl<W: Word> Maker<'_, W> {
         sources[chosen] = Some(carried);
     }
 
-    fn carried_here(&self, tiles: &mut Tiles, item: Item, tile: TileId, with: Tile) -> TileId {
+    fn carried_here(&self, tiles: &mut Tiles, item: SectionOp, tile: TileId, with: Tile) -> TileId {
         let dst = tiles.add(with, true);
         let (section, stage) = (item.section, item.stage);
         let moduli = &self.layout.sections[section].moduli;

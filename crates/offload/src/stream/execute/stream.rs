@@ -11,15 +11,13 @@ use polynomial::{Form, Host, Limb, Memory};
 use zeroize::Zeroizing;
 use zq::Word;
 
-use super::account::account;
-use super::allocate::TABLES;
-use super::common::Common;
-use super::convert::{Move, digit};
-use super::half::Half;
-use super::laid::Laid;
-use super::section::{Table, join, modulus, words};
-use super::tile::{Tile, TileId};
+use super::shared_buffers::SharedBuffers;
 use super::timeline::Timeline;
+use crate::stream::allocate::TABLES;
+use crate::stream::cost::add_submission;
+use crate::stream::partition::{Half, Table, join, modulus, words};
+use crate::stream::plan::PlannedPart;
+use crate::stream::select::{Move, Tile, TileId, digit};
 use crate::{Offer, OffloadError, Usage};
 
 /// Progress callback and cancellation of a run.
@@ -37,7 +35,7 @@ pub struct Buffers {
     /// For tiles.
     tiles: Vec<u32>,
     /// With twiddle tables.
-    pub(super) tables: HashMap<Table, u32>,
+    pub tables: HashMap<Table, u32>,
 }
 
 /// A device that runs a program.
@@ -94,15 +92,15 @@ type Halves<W> = HashMap<Limb, Zeroizing<Vec<W>>>;
 
 /// A program on its way through a device.
 pub struct Running<'g, W: Word> {
-    laid: Laid<'g, W>,
+    part: PlannedPart<'g, W>,
     memory: Memory<'g, W>,
     halves: Halves<W>,
     /// Submissions that are over.
     done: usize,
     /// Of the submission under way: its instructions.
     program: Vec<Instruction>,
-    /// Buffers of the plan whose tile is in one that cores have in common.
-    common: HashMap<u32, u32>,
+    /// Buffers of the plan whose tile is in a buffer that cores share.
+    shared: HashMap<u32, u32>,
 }
 
 impl<'g, W: Word> Running<'g, W> {
@@ -114,8 +112,8 @@ impl<'g, W: Word> Running<'g, W> {
     /// Operations that are done, and all of them.
     pub fn progress(&self) -> (usize, usize) {
         let done = self.done.checked_sub(1);
-        let end = done.map_or(0, |last| self.laid.plan.submissions[last].end);
-        (end, self.laid.tiles.ops.len())
+        let end = done.map_or(0, |last| self.part.plan.submissions[last].end);
+        (end, self.part.tiles.ops.len())
     }
 
     /// The computed limbs.
@@ -125,33 +123,33 @@ impl<'g, W: Word> Running<'g, W> {
 }
 
 impl Stream<'_> {
-    /// Begins a program that is laid out.
+    /// Starts a part of a program.
     ///
     /// # Errors
     /// No room for host buffers.
-    pub(super) fn start<'g, W: Word>(
+    pub fn start<'g, W: Word>(
         &mut self,
-        laid: Laid<'g, W>,
+        part: PlannedPart<'g, W>,
     ) -> Result<Running<'g, W>, OffloadError> {
-        laid.count(self.driver.info(), self.usage);
-        while self.buffers.tiles.len() < laid.plan.buffers as usize {
+        part.count(self.driver.info(), self.usage);
+        while self.buffers.tiles.len() < part.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
         }
         // The plan assumes that no conversion is set, as no modulus is.
         let conversions = self.driver.conversions().len() as u8;
         (0..conversions).for_each(|number| self.driver.forget_conversion(number));
         Ok(Running {
-            memory: Memory::new(laid.graph, laid.uses()),
+            memory: Memory::new(part.graph, part.uses()),
             halves: Halves::new(),
-            laid,
+            part,
             done: 0,
             program: Vec::new(),
-            common: HashMap::new(),
+            shared: HashMap::new(),
         })
     }
 
-    /// Sets the tables of the next submission and uploads its tiles to host buffers, those of `common` if cores share
-    /// them. False if there is no further submission.
+    /// Sets the tables of the next submission and uploads its tiles to host buffers, `shared` ones if several cores
+    /// run. False if there is no further submission.
     ///
     /// # Errors
     /// The host's and the device's.
@@ -159,10 +157,10 @@ impl Stream<'_> {
         &mut self,
         running: &mut Running<'_, W>,
         host: &H,
-        mut common: Option<&mut Common>,
+        mut shared: Option<&mut SharedBuffers>,
     ) -> Result<bool, Ended<H::Error>> {
-        let laid = &running.laid;
-        let Some(submission) = laid.plan.submissions.get(running.done) else {
+        let part = &running.part;
+        let Some(submission) = part.plan.submissions.get(running.done) else {
             return Ok(false);
         };
         for (index, moduli) in &submission.moduli {
@@ -186,19 +184,19 @@ impl Stream<'_> {
             }
         }
         for &(buffer, tile) in &submission.uploads {
-            let tile = &laid.tiles.tiles[tile as usize];
-            let words = self.gather(laid, tile, &mut running.memory, host)?;
-            match &mut common {
-                Some(common) => {
-                    let shared = common.upload(self.driver, &words)?;
-                    running.common.insert(buffer, shared);
+            let tile = &part.tiles.tiles[tile as usize];
+            let words = self.gather(part, tile, &mut running.memory, host)?;
+            match &mut shared {
+                Some(shared) => {
+                    let real = shared.upload(self.driver, &words)?;
+                    running.shared.insert(buffer, real);
                 }
                 None => self
                     .driver
                     .upload(self.buffers.tiles[buffer as usize], &words)?,
             }
         }
-        running.program = self.with_buffers(laid, &submission.program, &mut running.common)?;
+        running.program = self.with_buffers(part, &submission.program, &mut running.shared)?;
         Ok(true)
     }
 
@@ -216,7 +214,7 @@ impl Stream<'_> {
         if let Some(timeline) = &mut self.timeline {
             timeline.add(span, &profile, predicted.counters.cycles);
         }
-        account(self.driver.info(), self.usage, &profile, &running.program);
+        add_submission(self.driver.info(), self.usage, &profile, &running.program);
         let program = std::mem::take(&mut running.program);
         if program.iter().any(is_work) {
             *self.last = Worked {
@@ -225,12 +223,12 @@ impl Stream<'_> {
                 program,
             };
         }
-        let laid = &running.laid;
-        for &(buffer, tile) in &laid.plan.submissions[running.done].downloads {
+        let part = &running.part;
+        for &(buffer, tile) in &part.plan.submissions[running.done].downloads {
             let buffer = self.buffers.tiles[buffer as usize];
-            let words = Zeroizing::new(self.driver.download(buffer, laid.layout.n)?);
+            let words = Zeroizing::new(self.driver.download(buffer, part.layout.n)?);
             let target = (&mut running.memory, &mut running.halves);
-            scatter(laid, tile, &words, target);
+            scatter(part, tile, &words, target);
         }
         running.done += 1;
         Ok(())
@@ -248,13 +246,13 @@ impl Stream<'_> {
     /// The words of a tile that the host gives, `[lane][n]`.
     fn gather<W: Word, H: Host<W>>(
         &self,
-        laid: &Laid<'_, W>,
+        part: &PlannedPart<'_, W>,
         tile: &Tile,
         memory: &mut Memory<'_, W>,
         host: &H,
     ) -> Result<Zeroizing<Vec<Vec<u128>>>, Ended<H::Error>> {
-        let section = &laid.layout.sections[tile.section];
-        let n = laid.layout.n;
+        let section = &part.layout.sections[tile.section];
+        let n = part.layout.n;
         let mut lanes = Zeroizing::new(Vec::with_capacity(tile.limbs.len()));
         for (limb, &q) in tile.limbs.iter().zip(&section.moduli) {
             let Some(limb) = *limb else {
@@ -262,8 +260,8 @@ impl Stream<'_> {
                 continue;
             };
             let whole = memory.take(limb, host).map_err(Ended::Host)?;
-            let part = Zeroizing::new(laid.part(limb, tile.section, &whole));
-            let mut words: Vec<u128> = part.iter().map(|word| word.to_u128()).collect();
+            let own = Zeroizing::new(part.words(limb, tile.section, &whole));
+            let mut words: Vec<u128> = own.iter().map(|word| word.to_u128()).collect();
             if tile.carried {
                 let lane = Lane::new(self.driver.info(), modulus(q)?);
                 lane.modulus.scalar_mul_assign(&mut words, lane.factor());
@@ -276,22 +274,22 @@ impl Stream<'_> {
     /// The instructions with the numbers of real buffers; tables are put there first.
     fn with_buffers<W: Word>(
         &mut self,
-        laid: &Laid<'_, W>,
+        part: &PlannedPart<'_, W>,
         program: &[Instruction],
-        common: &mut HashMap<u32, u32>,
+        shared: &mut HashMap<u32, u32>,
     ) -> Result<Vec<Instruction>, OffloadError> {
         let mut out = Vec::with_capacity(program.len());
         for instruction in program {
             let mut i = *instruction;
             if i.buf_idx >= TABLES {
-                let (table, section) = &laid.plan.tables[(i.buf_idx - TABLES) as usize];
-                i.buf_idx = self.table(laid, table, *section)?;
+                let (table, section) = &part.plan.tables[(i.buf_idx - TABLES) as usize];
+                i.buf_idx = self.table(part, table, *section)?;
             } else if matches!(i.op, Op::Load | Op::Store) {
                 if i.op == Op::Store {
-                    common.remove(&i.buf_idx);
+                    shared.remove(&i.buf_idx);
                 }
                 let own = self.buffers.tiles[i.buf_idx as usize];
-                i.buf_idx = common.get(&i.buf_idx).copied().unwrap_or(own);
+                i.buf_idx = shared.get(&i.buf_idx).copied().unwrap_or(own);
             }
             out.push(i);
         }
@@ -300,15 +298,15 @@ impl Stream<'_> {
 
     fn table<W: Word>(
         &mut self,
-        laid: &Laid<'_, W>,
+        part: &PlannedPart<'_, W>,
         table: &Table,
         section: usize,
     ) -> Result<u32, OffloadError> {
         if let Some(&buffer) = self.buffers.tables.get(table) {
             return Ok(buffer);
         }
-        let section = &laid.layout.sections[section];
-        let words = words(self.driver.info(), laid.graph, section, table)?;
+        let section = &part.layout.sections[section];
+        let words = words(self.driver.info(), part.graph, section, table)?;
         let buffer = self.driver.allocate(1)?;
         self.driver.upload(buffer, &words)?;
         self.buffers.tables.insert(table.clone(), buffer);
@@ -322,18 +320,18 @@ fn is_work(i: &Instruction) -> bool {
 
 /// Gives the host the limbs of a tile.
 fn scatter<W: Word>(
-    laid: &Laid<'_, W>,
+    part: &PlannedPart<'_, W>,
     id: TileId,
     lanes: &[Vec<u128>],
     (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
 ) {
-    let tile = &laid.tiles.tiles[id as usize];
+    let tile = &part.tiles.tiles[id as usize];
     for (limb, words) in tile.limbs.iter().zip(lanes) {
-        let Some(limb) = limb.filter(|limb| laid.tiles.is_home(id, *limb)) else {
+        let Some(limb) = limb.filter(|limb| part.tiles.is_home(id, *limb)) else {
             continue;
         };
         let words = words.iter().map(|&word| W::from_u128_lossy(word)).collect();
-        if laid.layout.halves == 1 {
+        if part.layout.halves == 1 {
             memory.put(limb, words);
             continue;
         }
@@ -342,16 +340,16 @@ fn scatter<W: Word>(
             halves.insert(limb, words);
             continue;
         };
-        let is_right = laid.layout.sections[tile.section].half == Some(Half::Right);
+        let is_right = part.layout.sections[tile.section].half == Some(Half::Right);
         let (left, right) = if is_right {
             (other, words)
         } else {
             (words, other)
         };
-        let whole = if laid.graph.bundle_of(limb).form == Form::Values {
+        let whole = if part.graph.bundle_of(limb).form == Form::Values {
             [&left[..], &right[..]].concat()
         } else {
-            join(laid.graph, laid.graph.modulus_of(limb), [&left, &right])
+            join(part.graph, part.graph.modulus_of(limb), [&left, &right])
         };
         memory.put(limb, whole);
     }

@@ -4,8 +4,8 @@
 
 use isa::{Instruction, Op};
 
-use super::allocate::{Plan, Submission};
 use super::overlap::predecessors;
+use crate::stream::allocate::{Plan, Submission};
 
 /// Splits each submission into the transfers that no work precedes, the work, and the stores that no work waits for.
 pub fn apart(plan: &mut Plan) {

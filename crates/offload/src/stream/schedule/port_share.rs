@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Turns at the data port that a transfer of a core takes, when all cores run a part of a program.
+//! The share of the data port that a core gets when all cores run a part of a program.
 
 use std::collections::{HashMap, HashSet};
 
 use isa::{Instruction, Op, TWIDDLE_SLOT};
 
-use super::allocate::Submission;
-use super::tile::{Tile, TileId, Tiles};
+use crate::stream::allocate::Submission;
+use crate::stream::select::{Tile, TileId, Tiles};
 
-/// How long a transfer lasts beside those of the other cores: they all have one like it at about the same time. A LOAD
-/// of what they have in common, a key or a table, goes to all of them in one turn.
+/// How many turns of the port a core's transfer takes: all cores have one like it at about the same time, but a LOAD of
+/// something that they share, a key or a table, serves all of them in one turn.
 #[derive(Clone, Debug)]
-pub struct Turns {
+pub struct PortShare {
     /// Cores that run a part.
     cores: u64,
-    /// Tiles that others load too.
-    common: HashSet<TileId>,
+    /// Tiles that other cores load too.
+    shared: HashSet<TileId>,
     /// Buffers that hold one of those.
     buffers: HashSet<u32>,
 }
 
-impl Turns {
-    /// Of each of several parts.
+impl PortShare {
+    /// The share of each part.
     pub fn new(parts: &[&Tiles]) -> Vec<Self> {
         let given = |tiles: &Tiles| -> Vec<TileId> {
             let all = 0..tiles.tiles.len() as TileId;
@@ -35,7 +35,7 @@ impl Turns {
         }
         let of_one = |tiles: &&Tiles| Self {
             cores: parts.len() as u64,
-            common: (given(tiles).into_iter())
+            shared: (given(tiles).into_iter())
                 .filter(|&tile| counts[&tiles.tiles[tile as usize]] > 1)
                 .collect(),
             buffers: HashSet::new(),
@@ -43,13 +43,13 @@ impl Turns {
         parts.iter().map(of_one).collect()
     }
 
-    /// Knows what the buffers hold in the next submission.
+    /// Takes note of what the buffers hold in the next submission.
     pub fn submit(&mut self, submission: &Submission) {
         for i in submission.program.iter().filter(|i| i.op == Op::Store) {
             self.buffers.remove(&i.buf_idx);
         }
         for (buffer, tile) in &submission.uploads {
-            if self.common.contains(tile) {
+            if self.shared.contains(tile) {
                 self.buffers.insert(*buffer);
             } else {
                 self.buffers.remove(buffer);
@@ -57,10 +57,10 @@ impl Turns {
         }
     }
 
-    /// Turns until a transfer of the submission is over.
-    pub fn of(&self, i: &Instruction) -> u64 {
-        let is_common = i.dst == TWIDDLE_SLOT || self.buffers.contains(&i.buf_idx);
-        if i.op == Op::Load && is_common {
+    /// PortShare until a transfer of the submission is over.
+    pub fn turns(&self, i: &Instruction) -> u64 {
+        let is_shared = i.dst == TWIDDLE_SLOT || self.buffers.contains(&i.buf_idx);
+        if i.op == Op::Load && is_shared {
             1
         } else {
             self.cores
@@ -89,22 +89,22 @@ mod tests {
     }
 
     #[test]
-    fn what_others_load_too_takes_one_turn() {
+    fn a_load_that_cores_share_takes_one_turn() {
         // Tile 0 of the first part, 1 of the second one is the key.
         let (first, second, third) = (part(&[7, 1]), part(&[2, 7]), part(&[3]));
-        let mut turns = Turns::new(&[&first, &second, &third]);
+        let mut ports = PortShare::new(&[&first, &second, &third]);
         let mut load = Instruction::new(Op::Load);
         (load.dst, load.buf_idx) = (2, 4);
         let mut store = Instruction::new(Op::Store);
         (store.src_a, store.buf_idx) = (2, 9);
         for (at, key) in [(0, 0), (1, 1)] {
             for (tile, expected) in [(key, 1), (1 - key, 3)] {
-                turns[at].submit(&Submission {
+                ports[at].submit(&Submission {
                     uploads: vec![(load.buf_idx, tile)],
                     ..Submission::default()
                 });
-                assert_eq!(turns[at].of(&load), expected);
-                assert_eq!(turns[at].of(&store), 3);
+                assert_eq!(ports[at].turns(&load), expected);
+                assert_eq!(ports[at].turns(&store), 3);
             }
         }
     }

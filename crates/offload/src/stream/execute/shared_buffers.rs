@@ -9,23 +9,23 @@ use device::Driver;
 
 use crate::OffloadError;
 
-/// Tiles by their contents.
+/// Host buffers by the tiles that they hold.
 #[derive(Default)]
-pub struct Common {
-    /// All buffers that there are, the first `used` of them taken.
+pub struct SharedBuffers {
+    /// All buffers; the first `used` of them are taken.
     buffers: Vec<u32>,
     used: usize,
     by_hash: HashMap<u64, Vec<u32>>,
 }
 
-impl Common {
+impl SharedBuffers {
     /// Forgets what the buffers hold.
     pub fn clear(&mut self) {
         self.used = 0;
         self.by_hash.clear();
     }
 
-    /// The buffer that holds these words, `[lane][n]`; they are sent where none does.
+    /// The buffer that holds these words, `[lane][n]`; if no buffer does, the words are sent to a new one.
     ///
     /// # Errors
     /// The device's.

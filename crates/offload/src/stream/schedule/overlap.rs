@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use isa::{BuildInfo, Instruction, Op, State, TWIDDLE_SLOT, Unit};
 use model::{Timing, schedule_from};
 
-use super::turns::Turns;
+use super::port_share::PortShare;
 
 /// Queues: work, loads and copies, stores, base conversions, pointwise instructions where they have a unit.
 const QUEUES: usize = 5;
@@ -72,7 +72,7 @@ fn writes(i: &Instruction) -> Vec<Place> {
 }
 
 /// For each instruction the earlier ones that it must come after.
-pub(super) fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
+pub fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
     let mut writer = HashMap::new();
     let mut readers: HashMap<Place, Vec<usize>> = HashMap::new();
     let mut all = Vec::with_capacity(program.len());
@@ -102,10 +102,10 @@ pub(super) fn predecessors(program: &[Instruction]) -> Vec<Vec<usize>> {
 pub fn overlap(
     info: &BuildInfo,
     state: &State,
-    turns: &Turns,
+    port: &PortShare,
     program: Vec<Instruction>,
 ) -> (Vec<Instruction>, u64) {
-    let merged = merge(info, state, turns, &program);
+    let merged = merge(info, state, port, &program);
     let cycles = |program: &[Instruction]| schedule_from(info, state, program).counters.cycles;
     let (faster, before) = (cycles(&merged), cycles(&program));
     if faster < before {
@@ -142,7 +142,7 @@ impl Holds {
 fn merge(
     info: &BuildInfo,
     state: &State,
-    turns: &Turns,
+    port: &PortShare,
     program: &[Instruction],
 ) -> Vec<Instruction> {
     let timing = Timing::new(info);
@@ -223,7 +223,7 @@ fn merge(
         let (i, unit) = (&program[index], UNITS[which]);
         let taken = match which {
             0 => timing.issue(i),
-            1 | 2 if matches!(i.op, Op::Load | Op::Store) => (alone(i) + 1) * turns.of(i),
+            1 | 2 if matches!(i.op, Op::Load | Op::Store) => (alone(i) + 1) * port.turns(i),
             _ => alone(i) + 1,
         };
         let end = start + taken;

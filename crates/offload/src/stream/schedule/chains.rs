@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parts that have nothing in common, two at a time: while one waits for a result the other has work.
+//! Chains of operations that share no result, two at a time: while one waits for a result the other has work.
 //!
 //! A key switch is a chain: its products wait for transforms and its transforms for products. Two of them keep the
 //! units of a core busy, for the slots of both: side by side they take the same keys, half a length apart they seldom
@@ -7,35 +7,35 @@
 
 use isa::Op;
 
-use super::tile::{TileOp, Tiles};
+use crate::stream::select::{TileOp, Tiles};
 
-/// Where the second track begins.
+/// When the second track starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracks {
+pub enum Stagger {
     /// With the first one.
     SideBySide,
-    /// When the first part of the first one is half done.
+    /// When the first chain of the first one is half done.
     HalfBehind,
 }
 
-/// Operations of each stage by parts that have nothing in common, in the order of their first ones.
-pub struct Parts {
+/// Operations of each stage by chains that share no result, in the order of their first operations.
+pub struct Chains {
     ops: Vec<TileOp>,
     stages: Vec<Vec<Vec<usize>>>,
 }
 
-impl Parts {
-    /// Those of a program; `None` if no stage has two.
+impl Chains {
+    /// The chains of a program; `None` if no stage has two.
     pub fn new(tiles: &Tiles) -> Option<Self> {
-        let parts = parts(tiles);
+        let chains = chains(tiles);
         let mut stages = Vec::new();
         let mut first = 0;
         for stage in tiles.ops.chunk_by(|a, b| a.stage == b.stage) {
             let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
-            for (at, part) in parts.iter().enumerate().skip(first).take(stage.len()) {
-                match found.iter_mut().rfind(|(known, _)| known == part) {
+            for (at, chain) in chains.iter().enumerate().skip(first).take(stage.len()) {
+                match found.iter_mut().rfind(|(known, _)| known == chain) {
                     Some((_, ops)) => ops.push(at),
-                    None => found.push((*part, vec![at])),
+                    None => found.push((*chain, vec![at])),
                 }
             }
             stages.push(found.into_iter().map(|(_, ops)| ops).collect());
@@ -48,16 +48,16 @@ impl Parts {
         })
     }
 
-    /// The operations with parts in two tracks.
-    pub fn in_tracks(&self, tracks: Tracks) -> Vec<TileOp> {
+    /// The operations with the chains of each stage in two tracks.
+    pub fn in_tracks(&self, stagger: Stagger) -> Vec<TileOp> {
         let stages = self.stages.iter();
-        let order = stages.flat_map(|parts| two_tracks(&self.ops, parts, tracks));
+        let order = stages.flat_map(|chains| two_tracks(&self.ops, chains, stagger));
         order.map(|at| self.ops[at].clone()).collect()
     }
 }
 
-/// Per operation the first one of those that it is connected with by results.
-fn parts(tiles: &Tiles) -> Vec<usize> {
+/// For each operation the first operation of its chain.
+fn chains(tiles: &Tiles) -> Vec<usize> {
     let mut maker = vec![None; tiles.tiles.len()];
     let mut parent: Vec<usize> = (0..tiles.ops.len()).collect();
     for (at, op) in tiles.ops.iter().enumerate() {
@@ -82,14 +82,14 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Parts in turn on two tracks.
-fn two_tracks(ops: &[TileOp], parts: &[Vec<usize>], tracks: Tracks) -> Vec<usize> {
-    let length = |part: &Vec<usize>| part.iter().map(|&at| weight(&ops[at])).sum::<u64>();
-    let track = |which: usize| parts.iter().skip(which).step_by(2).flatten().copied();
+/// Chains in turn on two tracks.
+fn two_tracks(ops: &[TileOp], chains: &[Vec<usize>], stagger: Stagger) -> Vec<usize> {
+    let length = |chain: &Vec<usize>| chain.iter().map(|&at| weight(&ops[at])).sum::<u64>();
+    let track = |which: usize| chains.iter().skip(which).step_by(2).flatten().copied();
     let (mut left, mut right) = (track(0).peekable(), track(1).peekable());
-    let second = match tracks {
-        Tracks::SideBySide => 0,
-        Tracks::HalfBehind => parts.first().map_or(0, length) / 2,
+    let second = match stagger {
+        Stagger::SideBySide => 0,
+        Stagger::HalfBehind => chains.first().map_or(0, length) / 2,
     };
     let mut behind = [0, second];
     let mut order = Vec::new();
@@ -112,7 +112,7 @@ fn two_tracks(ops: &[TileOp], parts: &[Vec<usize>], tracks: Tracks) -> Vec<usize
     }
 }
 
-/// The share of an operation in the time of a part: that of the butterflies.
+/// Time of an operation relative to a pointwise one: the butterflies take longer.
 fn weight(op: &TileOp) -> u64 {
     match op.op {
         Op::Ntt | Op::Intt => 6,

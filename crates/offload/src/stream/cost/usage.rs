@@ -7,7 +7,7 @@ use isa::{BuildInfo, Instruction, Op, TWIDDLE_SLOT, Unit};
 use crate::Usage;
 
 /// Counts a submission's transfers and work.
-pub(super) fn account(
+pub fn add_submission(
     info: &BuildInfo,
     usage: &mut Usage,
     profile: &Profile,

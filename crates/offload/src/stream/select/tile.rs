@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use isa::Op;
 use polynomial::Limb;
 
-use super::convert::{Move, Spec};
+use super::conversion::{Move, Spec};
 
 /// The content of a slot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,22 +62,22 @@ pub struct Tiles {
     /// In order.
     pub ops: Vec<TileOp>,
     /// Tiles by the first limb they hold.
-    pub(super) made: HashMap<(usize, Limb), TileId>,
-    pub(super) given: HashMap<Tile, TileId>,
-    pub(super) carried: HashMap<TileId, TileId>,
+    pub made: HashMap<(usize, Limb), TileId>,
+    pub given: HashMap<Tile, TileId>,
+    pub carried: HashMap<TileId, TileId>,
     /// The instruction that makes a tile.
-    pub(super) makers: HashMap<TileId, usize>,
+    pub makers: HashMap<TileId, usize>,
 }
 
 impl Tiles {
-    pub(super) fn add(&mut self, tile: Tile, made: bool) -> TileId {
+    pub fn add(&mut self, tile: Tile, made: bool) -> TileId {
         self.tiles.push(tile);
         self.is_made.push(made);
         self.tiles.len() as TileId - 1
     }
 
     /// A tile that the device makes; it is where to look for some of its limbs.
-    pub(super) fn make<'l>(
+    pub fn make<'l>(
         &mut self,
         section: usize,
         limbs: Vec<Option<Limb>>,
@@ -95,12 +95,12 @@ impl Tiles {
         dst
     }
 
-    pub(super) fn push(&mut self, op: TileOp) {
+    pub fn push(&mut self, op: TileOp) {
         self.makers.insert(op.dst, self.ops.len());
         self.ops.push(op);
     }
 
-    pub(super) fn maker(&self, tile: TileId) -> Option<&TileOp> {
+    pub fn maker(&self, tile: TileId) -> Option<&TileOp> {
         self.makers.get(&tile).map(|&op| &self.ops[op])
     }
 
@@ -110,7 +110,7 @@ impl Tiles {
         self.made.get(&(section, limb)) == Some(&tile)
     }
 
-    pub(super) fn give(&mut self, tile: Tile) -> TileId {
+    pub fn give(&mut self, tile: Tile) -> TileId {
         if let Some(&known) = self.given.get(&tile) {
             return known;
         }

@@ -7,15 +7,22 @@ use isa::{BuildInfo, Op};
 use polynomial::{Graph, Limb, Operation};
 use zq::Word;
 
-use super::able::{Judge, is_free, is_heavy};
 use super::addends::Addends;
-use super::convert::{self, is_conversion};
-use super::lack::Lack;
-use super::section::Layout;
+use crate::stream::legality::{self, Legality, Unsupported, is_conversion, is_free, is_heavy};
+use crate::stream::partition::Layout;
 use crate::{Offer, OffloadError};
 
 /// Rounds in which operations that either side can do move to where they cost fewer transfers.
 const ROUNDS: usize = 4;
+
+/// An operation of the device, in one section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionOp {
+    pub stage: u32,
+    pub section: usize,
+    /// The operation.
+    pub number: usize,
+}
 
 /// Placement of each operation.
 #[derive(Clone, Debug)]
@@ -23,7 +30,7 @@ pub struct Placement {
     /// Whether it runs on the device.
     pub on_device: Vec<bool>,
     /// What it lacks to run there, if an output depends on it.
-    pub lacks: Vec<Option<Lack>>,
+    pub lacks: Vec<Option<Unsupported>>,
     /// The stage it runs in; in a stage the host is first.
     pub stages: Vec<u32>,
     /// Whether an output depends on it.
@@ -60,7 +67,7 @@ impl Moves {
             if !is_conversion(&bundle.operation) {
                 continue;
             }
-            let is_move = |scaled| convert::is_move(info, (graph, layout), bundle, scaled);
+            let is_move = |scaled| legality::is_move(info, (graph, layout), bundle, scaled);
             let is_reduced = is_move(false);
             found.is_long[number] = !is_reduced
                 && !is_output[number]
@@ -103,7 +110,7 @@ impl Placement {
         let users = users(graph, &is_needed);
         let is_output = is_output(graph);
         let moves = Moves::new(info, (graph, layout), (&users, &is_output));
-        let judge = Judge::new((info, offer), (graph, layout), &moves.is_move);
+        let judge = Legality::new((info, offer), (graph, layout), &moves.is_move);
         let lacks = judge.lacks(&is_needed)?;
         let able: Vec<bool> = (is_needed.iter().zip(&lacks))
             .map(|(is_needed, lack)| *is_needed && lack.is_none())

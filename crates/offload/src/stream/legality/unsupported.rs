@@ -9,7 +9,7 @@ use zq::Word;
 
 /// What the device lacks for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lack {
+pub enum Unsupported {
     /// The ring degree is not among the build's.
     Degree(usize),
     /// The preset does not name the task that it is part of.
@@ -24,7 +24,7 @@ pub enum Lack {
     Conversion,
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Degree(n) => write!(f, "n = {n} is no degree of the build"),
@@ -40,15 +40,19 @@ impl fmt::Display for Lack {
 }
 
 /// Operations that are not the device's, by kind and reason, in words.
-pub fn listed<W: Word>(graph: &Graph<W>, lack: impl Fn(usize) -> Option<Lack>) -> Vec<String> {
-    let mut counts: BTreeMap<(&str, Lack), u64> = BTreeMap::new();
+pub fn listed<W: Word>(
+    graph: &Graph<W>,
+    lack: impl Fn(usize) -> Option<Unsupported>,
+) -> Vec<String> {
+    let mut counts: BTreeMap<(&str, Unsupported), u64> = BTreeMap::new();
     for number in on_data(graph) {
         if let Some(lack) = lack(number) {
             let kind = kind(&graph.bundles()[number].operation);
             *counts.entry((kind, lack)).or_default() += 1;
         }
     }
-    let line = |((kind, lack), count): ((&str, Lack), u64)| format!("{count} {kind} ({lack})");
+    let line =
+        |((kind, lack), count): ((&str, Unsupported), u64)| format!("{count} {kind} ({lack})");
     counts.into_iter().map(line).collect()
 }
 

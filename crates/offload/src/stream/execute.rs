@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Planned programs on devices: uploads, submissions, downloads, on one core or several.
+
+mod batch;
+mod shared_buffers;
+mod stream;
+mod timeline;
+
+pub use batch::{CoreTime, Shift, run as run_streams};
+pub use shared_buffers::SharedBuffers;
+pub use stream::{Buffers, Ended, Progress, Stream, Worked};
+pub use timeline::{MOST_KEPT, Ran, Timeline};

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plans of programs: everything in order, and the fastest of several plans.
+
+mod part;
+mod predict;
+mod search;
+
+pub use part::PlannedPart;
+pub use predict::{predict, resident_programs};
+pub use search::plan_parts;

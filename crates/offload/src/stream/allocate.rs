@@ -3,7 +3,9 @@
 
 mod allocator;
 mod plan;
+mod slots;
 mod tables;
+mod uses;
 
 pub use allocator::{Rules, allocate};
 pub use plan::{Plan, Submission, TABLES};

@@ -7,4 +7,4 @@ mod unsupported;
 
 pub use conversion::{is_conversion, is_move, is_target, suits};
 pub use operation::{Legality, instruction, is_free, is_heavy};
-pub use unsupported::{Unsupported, kind, on_data, terms};
+pub use unsupported::{Unsupported, kind, listed, on_data, terms};

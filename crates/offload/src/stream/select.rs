@@ -5,10 +5,14 @@ mod addends;
 mod conversion;
 mod fold;
 mod instructions;
+mod placed;
 mod placement;
+mod stages;
 mod tile;
+mod uses;
 
 pub use conversion::{Move, Spec, digit};
 pub use instructions::Selector;
-pub use placement::{Placement, SectionOp};
+pub use placed::SectionOp;
+pub use placement::Placement;
 pub use tile::{Tile, TileId, TileOp, Tiles};

@@ -131,7 +131,7 @@ impl<'a> Core<'a> {
             });
         }
         for &(buffer, tile) in &submission.uploads {
-            let tile = self.tiles.tiles[tile as usize].clone();
+            let tile = self.tiles[tile].tile.clone();
             let fresh = all.used;
             let shared = *all.tiles.entry(tile).or_insert(fresh);
             all.used += u32::from(shared == fresh);

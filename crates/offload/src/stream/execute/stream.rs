@@ -184,7 +184,7 @@ impl Stream<'_> {
             }
         }
         for &(buffer, tile) in &submission.uploads {
-            let tile = &part.tiles.tiles[tile as usize];
+            let tile = &part.tiles[tile].tile;
             let words = self.gather(part, tile, &mut running.memory, host)?;
             match &mut shared {
                 Some(shared) => {
@@ -325,7 +325,7 @@ fn scatter<W: Word>(
     lanes: &[Vec<u128>],
     (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
 ) {
-    let tile = &part.tiles.tiles[id as usize];
+    let tile = &part.tiles[id].tile;
     for (limb, words) in tile.limbs.iter().zip(lanes) {
         let Some(limb) = limb.filter(|limb| part.tiles.is_home(id, *limb)) else {
             continue;

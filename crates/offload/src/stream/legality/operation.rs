@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations that a build can do, and is offered.
+//! Operations that a build can do and is offered.
 
 use isa::{BuildInfo, Op};
 use polynomial::{Bundle, Form, Graph, Operation};
 use zq::Word;
 
 use super::conversion::{fits as fits_conversion, is_conversion};
-use super::unsupported::{Unsupported, listed};
+use super::unsupported::Unsupported;
+use crate::Offer;
 use crate::stream::partition::{Layout, fits, fits_degree};
-use crate::{Offer, OffloadError};
 
-/// Tasks that no preset names: their transforms are the device's where an operation beside them is.
+/// Tasks that no preset names: the device does their transforms where it does an operation beside them.
 const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
 
 /// The instruction of an operation.
@@ -46,14 +46,12 @@ fn task<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> &'static str {
     graph.tasks()[bundle.task as usize].name
 }
 
-/// A program before a build that gets an offer of operations.
+/// What a build that is offered some operations can do of a program.
 pub struct Legality<'a, W: Word> {
     info: &'a BuildInfo,
     offer: &'a Offer,
     graph: &'a Graph<W>,
     layout: &'a Layout,
-    /// For each conversion whether it is one by moves.
-    is_move: &'a [bool],
     /// For each of the program's primes whether it suits the build.
     usable: Vec<bool>,
 }
@@ -62,7 +60,6 @@ impl<'a, W: Word> Legality<'a, W> {
     pub fn new(
         (info, offer): (&'a BuildInfo, &'a Offer),
         (graph, layout): (&'a Graph<W>, &'a Layout),
-        is_move: &'a [bool],
     ) -> Self {
         let moduli = graph.plans().iter().map(|plan| plan.modulus().value());
         Self {
@@ -70,30 +67,12 @@ impl<'a, W: Word> Legality<'a, W> {
             offer,
             graph,
             layout,
-            is_move,
             usable: moduli.map(|q| fits(info, q.to_u128())).collect(),
         }
     }
 
-    /// For each operation that is needed what it lacks to be the device's.
-    ///
-    /// # Errors
-    /// [`OffloadError::Host`] for what the host would have to do, where it is to do nothing.
-    pub fn lacks(&self, is_needed: &[bool]) -> Result<Vec<Option<Unsupported>>, OffloadError> {
-        let lack = |number: usize| is_needed[number].then(|| self.lack(number)).flatten();
-        let lacks: Vec<_> = (0..is_needed.len()).map(lack).collect();
-        if self.offer.alone {
-            let listed = listed(self.graph, |number| lacks[number]);
-            if !listed.is_empty() {
-                return Err(OffloadError::Host { lacks: listed });
-            }
-        }
-        Ok(lacks)
-    }
-
-    /// What an operation lacks to be the device's.
-    fn lack(&self, number: usize) -> Option<Unsupported> {
-        let bundle = &self.graph.bundles()[number];
+    /// Why the device cannot do an operation; `is_move`: whether it is a base conversion by moves.
+    pub fn unsupported(&self, bundle: &Bundle, is_move: bool) -> Option<Unsupported> {
         if !fits_degree(self.info, self.graph.n()) {
             return Some(Unsupported::Degree(self.graph.n()));
         }
@@ -101,7 +80,7 @@ impl<'a, W: Word> Legality<'a, W> {
             .or_else(|| self.instruction(bundle))
             .or_else(|| self.modulus(bundle))
             .or_else(|| self.halves(bundle))
-            .or_else(|| self.conversion(number, bundle))
+            .or_else(|| self.conversion(bundle, is_move))
     }
 
     fn task(&self, bundle: &Bundle) -> Option<Unsupported> {
@@ -128,8 +107,8 @@ impl<'a, W: Word> Legality<'a, W> {
         (is_automorphism && self.layout.halves > 1).then_some(Unsupported::Halves)
     }
 
-    fn conversion(&self, number: usize, bundle: &Bundle) -> Option<Unsupported> {
-        let (place, is_move) = ((self.graph, self.layout), self.is_move[number]);
+    fn conversion(&self, bundle: &Bundle, is_move: bool) -> Option<Unsupported> {
+        let place = (self.graph, self.layout);
         let fits = || fits_conversion(self.info, place, &self.usable, (bundle, is_move));
         (is_conversion(&bundle.operation) && !fits()).then_some(Unsupported::Conversion)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reasons for which operations are not the device's.
+//! Why the device cannot do an operation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,16 +7,16 @@ use std::fmt;
 use polynomial::{Bundle, Graph, Operation};
 use zq::Word;
 
-/// What the device lacks for an operation.
+/// Why the device cannot do an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unsupported {
     /// The ring degree is not among the build's.
     Degree(usize),
-    /// The preset does not name the task that it is part of.
+    /// The preset's operations do not include its task.
     Task(&'static str),
     /// The build has no instruction for it.
     Instruction,
-    /// A modulus of so many bits does not suit the build.
+    /// A modulus of this many bits does not suit the build.
     Modulus(u32),
     /// The ring is worked on in halves, which have no automorphism.
     Halves,
@@ -39,24 +39,24 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Operations that are not the device's, by kind and reason, in words.
+/// Operations that the device cannot do, by kind and reason, in words.
 pub fn listed<W: Word>(
     graph: &Graph<W>,
-    lack: impl Fn(usize) -> Option<Unsupported>,
+    unsupported: impl Fn(usize) -> Option<Unsupported>,
 ) -> Vec<String> {
     let mut counts: BTreeMap<(&str, Unsupported), u64> = BTreeMap::new();
     for number in on_data(graph) {
-        if let Some(lack) = lack(number) {
+        if let Some(reason) = unsupported(number) {
             let kind = kind(&graph.bundles()[number].operation);
-            *counts.entry((kind, lack)).or_default() += 1;
+            *counts.entry((kind, reason)).or_default() += 1;
         }
     }
     let line =
-        |((kind, lack), count): ((&str, Unsupported), u64)| format!("{count} {kind} ({lack})");
+        |((kind, reason), count): ((&str, Unsupported), u64)| format!("{count} {kind} ({reason})");
     counts.into_iter().map(line).collect()
 }
 
-/// The operations on inputs and on what comes of them; the rest, such as encryptions of zero, can be done before.
+/// The operations that depend on inputs; the others, such as encryptions of zero, can be done before.
 pub fn on_data<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = usize> {
     let mut depends: Vec<bool> = Vec::with_capacity(graph.bundles().len());
     let mut found = Vec::new();
@@ -72,10 +72,10 @@ pub fn on_data<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = usize> {
     found.into_iter()
 }
 
-/// Products that the reduction of a sum takes as long as, in a base conversion on the host.
+/// Time of reducing a sum in a base conversion on the host, in products.
 const REDUCTION: usize = 3;
 
-/// What an operation works on; see [`crate::HostWork`].
+/// The size of an operation's work; see [`crate::HostWork`].
 pub fn terms<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> u64 {
     let (n, limbs) = (graph.n() as u64, bundle.moduli.len() as u64);
     match bundle.operation {

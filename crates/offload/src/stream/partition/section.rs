@@ -41,12 +41,18 @@ pub struct Layout {
     pub sections: Vec<Section>,
     /// Sections for each set of moduli: 1, or 2 for halves.
     pub halves: usize,
-    /// Per modulus: its set, its lane.
+    /// The set and lane of each modulus.
     places: Vec<(usize, usize)>,
-    /// Per set: lanes from a modulus to where it stands once more, where it does.
-    mirrors: Vec<Option<usize>>,
-    /// Per set: the first that has its moduli, itself but for moduli repeated under further numbers.
-    origins: Vec<usize>,
+    sets: Vec<Set>,
+}
+
+/// Moduli that are worked on in lockstep.
+#[derive(Clone, Debug)]
+struct Set {
+    /// Lanes from a modulus to its second place, if the set stands twice in the lanes.
+    mirror: Option<usize>,
+    /// The first set with the same moduli: itself unless its moduli are repeated under further numbers.
+    origin: usize,
 }
 
 impl Layout {
@@ -59,51 +65,54 @@ impl Layout {
         } else {
             &[None]
         };
-        let value = |m: u16| graph.plans()[usize::from(m)].modulus().value().to_u128();
-        let mut places = vec![(0, 0); graph.plans().len()];
-        let (mut sections, mut mirrors, mut origins) = (Vec::new(), Vec::new(), Vec::new());
-        let sets = graph
-            .families()
-            .iter()
-            .flat_map(|family| family.chunks(lanes));
-        for (set, numbers) in sets.enumerate() {
-            for (lane, &number) in numbers.iter().enumerate() {
-                places[usize::from(number)] = (set, lane);
-            }
-            let same = |m: &u16| value(*m) == value(numbers[0]);
-            let origin = (0..=numbers[0]).find(same).unwrap_or(numbers[0]);
-            origins.push(places[usize::from(origin)].0);
-            let count = numbers.len();
-            let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
-            mirrors.push(mirror);
-            let all = count * if mirror.is_some() { 2 } else { 1 };
-            // The lane of an unusable prime gets another prime: no operation uses it.
-            let fit = |m: u16| fits(info, value(m));
-            let spare = numbers.iter().copied().find(|&m| fit(m));
-            let chosen = |lane: usize| {
-                let number = numbers[lane.min(all - 1) % count];
-                spare.filter(|_| !fit(number)).unwrap_or(number)
-            };
-            let padded: Vec<u16> = (0..lanes).map(chosen).collect();
-            sections.extend(halves.iter().map(|&half| Section {
-                moduli: padded.iter().map(|&m| value(m)).collect(),
-                numbers: padded.clone(),
-                half,
-            }));
-        }
-        Self {
+        let mut layout = Self {
             n: if split { graph.n() / 2 } else { graph.n() },
-            sections,
+            sections: Vec::new(),
             halves: halves.len(),
-            places,
-            mirrors,
-            origins,
+            places: vec![(0, 0); graph.plans().len()],
+            sets: Vec::new(),
+        };
+        let families = graph.families().iter();
+        for numbers in families.flat_map(|family| family.chunks(lanes)) {
+            let mirror = layout.add_set(graph, numbers, lanes);
+            let numbers = padded(info, graph, numbers, mirror.is_some());
+            let moduli = numbers.iter().map(|&m| value(graph, m)).collect();
+            let section = |&half: &Option<Half>| Section {
+                moduli: Vec::clone(&moduli),
+                numbers: numbers.clone(),
+                half,
+            };
+            layout.sections.extend(halves.iter().map(section));
         }
+        layout
     }
 
-    /// The section that a section is worked through with: moduli repeated under further numbers belong to the first.
+    /// Adds the set of these moduli; returns its mirror.
+    fn add_set<W: Word>(
+        &mut self,
+        graph: &Graph<W>,
+        numbers: &[u16],
+        lanes: usize,
+    ) -> Option<usize> {
+        let set = self.sets.len();
+        for (lane, &number) in numbers.iter().enumerate() {
+            self.places[usize::from(number)] = (set, lane);
+        }
+        let first = numbers[0];
+        let same = |m: &u16| value(graph, *m) == value(graph, first);
+        let origin = (0..=first).find(same).unwrap_or(first);
+        let count = numbers.len();
+        let mirror = (graph.is_mirrored() && 2 * count <= lanes).then_some(count);
+        self.sets.push(Set {
+            mirror,
+            origin: self.place(origin).0,
+        });
+        mirror
+    }
+
+    /// The first section with the moduli and the half of a section: itself unless its moduli are repeated.
     pub fn origin(&self, section: usize) -> usize {
-        self.origins[section / self.halves] * self.halves + section % self.halves
+        self.sets[section / self.halves].origin * self.halves + section % self.halves
     }
 
     /// The set and lane of a modulus.
@@ -119,7 +128,7 @@ impl Layout {
 
     /// The lanes of a set from a modulus to where it stands `side` times more.
     fn mirror(&self, set: usize, side: usize) -> usize {
-        side * self.mirrors[set].unwrap_or(0)
+        side * self.sets[set].mirror.unwrap_or(0)
     }
 
     /// For each lane of a set the row of an operation's result that it works on.
@@ -144,6 +153,32 @@ impl Layout {
             right: section.half.map(|half| (half == Half::Right) != inverse),
         }
     }
+}
+
+fn value<W: Word>(graph: &Graph<W>, modulus: u16) -> u128 {
+    graph.plans()[usize::from(modulus)]
+        .modulus()
+        .value()
+        .to_u128()
+}
+
+/// The modulus of each lane: those of a set, twice if it is mirrored, then the last one again. A modulus that the build
+/// cannot take is replaced by another: no operation uses its lane.
+fn padded<W: Word>(
+    info: &BuildInfo,
+    graph: &Graph<W>,
+    numbers: &[u16],
+    is_mirrored: bool,
+) -> Vec<u16> {
+    let count = numbers.len();
+    let all = count * if is_mirrored { 2 } else { 1 };
+    let fit = |m: u16| fits(info, value(graph, m));
+    let spare = numbers.iter().copied().find(|&m| fit(m));
+    let chosen = |lane: usize| {
+        let number = numbers[lane.min(all - 1) % count];
+        spare.filter(|_| !fit(number)).unwrap_or(number)
+    };
+    (0..info.lanes as usize).map(chosen).collect()
 }
 
 /// The words of a table, `[lane][n]`.

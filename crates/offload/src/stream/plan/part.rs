@@ -117,7 +117,7 @@ impl<'g, W: Word> PlannedPart<'g, W> {
 
     /// Whether the host does a bundle that something depends on.
     pub fn is_on_host(&self, number: usize) -> bool {
-        self.placement.is_needed[number] && !self.placement.on_device[number]
+        self.placement.operations[number].is_on_host()
     }
 
     /// Counts each task that the device has a part in.
@@ -126,10 +126,10 @@ impl<'g, W: Word> PlannedPart<'g, W> {
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
             // A source stands where it was first used: in a part, maybe at a task of another.
             let is_given = matches!(bundle.operation, Operation::Source(..));
-            if is_given || !self.placement.is_needed[number] {
+            if is_given || !self.placement.operations[number].uses.is_needed {
                 continue;
             }
-            let on_device = self.placement.on_device[number];
+            let on_device = self.placement.operations[number].on_device;
             *there.entry(bundle.task).or_default() |= on_device;
             usage.host_operations += u64::from(!on_device);
         }
@@ -148,8 +148,8 @@ impl<'g, W: Word> PlannedPart<'g, W> {
     fn count_host_work(&self, there: &BTreeMap<u32, bool>, usage: &mut Usage) {
         for number in on_data(self.graph).filter(|number| self.is_on_host(*number)) {
             let bundle = &self.graph.bundles()[number];
-            let because = match self.placement.lacks[number] {
-                Some(lack) => lack.to_string(),
+            let because = match self.placement.operations[number].unsupported {
+                Some(reason) => reason.to_string(),
                 None => CHEAPER.to_owned(),
             };
             let key = (kind(&bundle.operation), because);
@@ -166,11 +166,7 @@ impl<'g, W: Word> PlannedPart<'g, W> {
     fn count_operands(&self, info: &BuildInfo, usage: &mut Usage) {
         let bytes = (self.layout.n * info.lanes as usize * info.word_bytes()) as u64;
         let name = |tile: TileId| {
-            let first = self.tiles.tiles[tile as usize]
-                .limbs
-                .iter()
-                .flatten()
-                .next();
+            let first = self.tiles[tile].tile.limbs.iter().flatten().next();
             match first.and_then(|limb| self.graph.origin(*limb)) {
                 Some(Origin::Ciphertext) => "ciphertexts",
                 Some(Origin::Key) => "keys",
@@ -198,13 +194,8 @@ impl<'g, W: Word> PlannedPart<'g, W> {
     pub fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
-        let placed = self
-            .placement
-            .on_device
-            .iter()
-            .zip(&self.placement.is_needed);
-        for (bundle, (on_device, is_needed)) in self.graph.bundles().iter().zip(placed) {
-            if *is_needed && !on_device {
+        for (bundle, placed) in self.graph.bundles().iter().zip(&self.placement.operations) {
+            if placed.is_on_host() {
                 bundle.operands.iter().flatten().for_each(&mut count);
             }
         }
@@ -214,7 +205,8 @@ impl<'g, W: Word> PlannedPart<'g, W> {
             .iter()
             .flat_map(|submission| &submission.uploads);
         for (_, tile) in uploads {
-            self.tiles.tiles[*tile as usize]
+            self.tiles[*tile]
+                .tile
                 .limbs
                 .iter()
                 .flatten()

@@ -58,7 +58,7 @@ impl Chains {
 
 /// For each operation the first operation of its chain.
 fn chains(tiles: &Tiles) -> Vec<usize> {
-    let mut maker = vec![None; tiles.tiles.len()];
+    let mut maker = vec![None; tiles.count()];
     let mut parent: Vec<usize> = (0..tiles.ops.len()).collect();
     for (at, op) in tiles.ops.iter().enumerate() {
         for tile in op.sources.iter().flatten() {

@@ -23,20 +23,17 @@ pub struct PortShare {
 impl PortShare {
     /// The share of each part.
     pub fn new(parts: &[&Tiles]) -> Vec<Self> {
-        let given = |tiles: &Tiles| -> Vec<TileId> {
-            let all = 0..tiles.tiles.len() as TileId;
-            all.filter(|&tile| !tiles.is_made[tile as usize]).collect()
-        };
         let mut counts: HashMap<&Tile, usize> = HashMap::new();
         for &tiles in parts {
-            for tile in given(tiles) {
-                *counts.entry(&tiles.tiles[tile as usize]).or_default() += 1;
+            for (_, tile) in tiles.given() {
+                *counts.entry(tile).or_default() += 1;
             }
         }
         let of_one = |tiles: &&Tiles| Self {
             cores: parts.len() as u64,
-            shared: (given(tiles).into_iter())
-                .filter(|&tile| counts[&tiles.tiles[tile as usize]] > 1)
+            shared: (tiles.given())
+                .filter(|(_, tile)| counts[tile] > 1)
+                .map(|(id, _)| id)
                 .collect(),
             buffers: HashSet::new(),
         };
@@ -81,11 +78,11 @@ mod tests {
     }
 
     fn part(limbs: &[u32]) -> Tiles {
-        Tiles {
-            tiles: limbs.iter().map(|&limb| tile(limb)).collect(),
-            is_made: vec![false; limbs.len()],
-            ..Tiles::default()
+        let mut tiles = Tiles::default();
+        for &limb in limbs {
+            tiles.add(tile(limb), false);
         }
+        tiles
     }
 
     #[test]

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sums that an inverse transform makes on its way.
+//! Sums that an inverse transform makes: INTT can add a slot to its result.
 
 use std::collections::{HashMap, HashSet};
 
 use polynomial::{Graph, Limb, Operation};
 use zq::Word;
 
-/// Sums that an inverse transform makes: INTT adds a slot to its result.
+use super::placed::Placed;
+
+/// Sums that inverse transforms make.
 #[derive(Clone, Debug, Default)]
 pub struct Addends {
     /// Per sum: the transform, and the operand that is added.
@@ -16,25 +18,20 @@ pub struct Addends {
 
 impl Addends {
     /// Sums of an addend and an inverse transform of the same stage, with no other use.
-    pub fn new<W: Word>(
-        graph: &Graph<W>,
-        users: &[Vec<u32>],
-        on_device: &[bool],
-        stages: &[u32],
-    ) -> Self {
+    pub fn new<W: Word>(graph: &Graph<W>, placed: &[Placed]) -> Self {
         let mut found = Self::default();
         let is_output: HashSet<Limb> = graph.outputs().iter().copied().collect();
         for (number, bundle) in graph.bundles().iter().enumerate() {
-            if bundle.operation != Operation::Add || !on_device[number] {
+            if bundle.operation != Operation::Add || !placed[number].on_device {
                 continue;
             }
             let alone = |operand: &Vec<Limb>| {
                 let home = graph.home(operand[0]);
                 let made = &graph.bundles()[home];
                 made.operation == Operation::Intt
-                    && on_device[home]
-                    && users[home] == [number as u32]
-                    && stages[home] == stages[number]
+                    && placed[home].on_device
+                    && placed[home].uses.users == [number as u32]
+                    && placed[home].stage == placed[number].stage
                     && made.limbs().eq(operand.iter().copied())
                     && !made.limbs().any(|limb| is_output.contains(&limb))
             };

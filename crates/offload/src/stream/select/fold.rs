@@ -8,24 +8,23 @@ use isa::Op;
 use super::tile::{Tile, TileId, TileOp, Tiles};
 use crate::OffloadError;
 
-/// Producer and consumers of each tile.
+/// Producer and consumers of a tile.
+#[derive(Clone, Default)]
 struct Uses {
-    maker: Vec<Option<usize>>,
-    readers: Vec<Vec<usize>>,
+    maker: Option<usize>,
+    readers: Vec<usize>,
 }
 
-impl Uses {
-    fn new(tiles: &Tiles) -> Self {
-        let count = tiles.tiles.len();
-        let (mut maker, mut readers) = (vec![None; count], vec![Vec::new(); count]);
-        for (at, op) in tiles.ops.iter().enumerate() {
-            maker[op.dst as usize] = Some(at);
-            for tile in op.sources.iter().flatten() {
-                readers[*tile as usize].push(at);
-            }
+/// Those of each tile.
+fn uses(tiles: &Tiles) -> Vec<Uses> {
+    let mut uses = vec![Uses::default(); tiles.count()];
+    for (at, op) in tiles.ops.iter().enumerate() {
+        uses[op.dst as usize].maker = Some(at);
+        for tile in op.sources.iter().flatten() {
+            uses[*tile as usize].readers.push(at);
         }
-        Self { maker, readers }
     }
+    uses
 }
 
 /// Folds each product with constants that is the only reader of a conversion's result, or of its transform, or whose
@@ -38,7 +37,7 @@ pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
     if !tiles.ops.iter().any(is_product) {
         return Ok(());
     }
-    let mut uses = Uses::new(tiles);
+    let mut uses = uses(tiles);
     let mut kept = Vec::with_capacity(tiles.ops.len());
     for at in 0..tiles.ops.len() {
         kept.push(!fold_one(tiles, &mut uses, at)?);
@@ -49,7 +48,7 @@ pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
 }
 
 /// Whether this instruction is such a product, and is now part of the conversion.
-fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, OffloadError> {
+fn fold_one(tiles: &mut Tiles, uses: &mut Vec<Uses>, at: usize) -> Result<bool, OffloadError> {
     let op = &tiles.ops[at];
     let (Op::Cmodmul, Some(constants), Some(source)) = (op.op, op.constants.clone(), op.sources[0])
     else {
@@ -64,10 +63,10 @@ fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, Offlo
     {
         conversion.times_before(&constants)?;
         tiles.ops[reader].sources[0] = Some(source);
-        replace(&mut uses.readers[source as usize], at, reader);
+        replace(&mut uses[source as usize].readers, at, reader);
         return Ok(true);
     }
-    if tiles.tiles[dst as usize].carried
+    if tiles[dst].tile.carried
         && let Some((transform, given)) = transform_of_given(tiles, uses, source)
     {
         carry(tiles, uses, (transform, given), dst);
@@ -80,34 +79,36 @@ fn fold_one(tiles: &mut Tiles, uses: &mut Uses, at: usize) -> Result<bool, Offlo
         spec.times_after(&constants)?;
     }
     tiles.ops[last].dst = dst;
-    uses.maker[dst as usize] = Some(last);
+    uses[dst as usize].maker = Some(last);
     Ok(true)
 }
 
 /// The transform that makes a tile with one reader, if nothing else reads its operand, which the host gives; and that
 /// operand.
-fn transform_of_given(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<(usize, TileId)> {
+fn transform_of_given(tiles: &Tiles, uses: &[Uses], tile: TileId) -> Option<(usize, TileId)> {
     only_reader(tiles, uses, tile)?;
-    let transform = uses.maker[tile as usize]?;
+    let transform = uses[tile as usize].maker?;
     let made = &tiles.ops[transform];
-    let given = made.sources[0].filter(|given| !tiles.is_made[*given as usize])?;
-    let is_alone = uses.readers[given as usize] == [transform];
+    let given = made.sources[0].filter(|given| !tiles[*given].is_made)?;
+    let is_alone = uses[given as usize].readers == [transform];
     (made.op == Op::Ntt && is_alone).then_some((transform, given))
 }
 
 /// Has the host give a transform's operand with the Montgomery factor, and the transform make `dst`.
-fn carry(tiles: &mut Tiles, uses: &mut Uses, (transform, given): (usize, TileId), dst: TileId) {
+fn carry(
+    tiles: &mut Tiles,
+    uses: &mut Vec<Uses>,
+    (transform, given): (usize, TileId),
+    dst: TileId,
+) {
     let carried = tiles.give(Tile {
         carried: true,
-        ..tiles.tiles[given as usize].clone()
+        ..tiles[given].tile.clone()
     });
-    let count = tiles.tiles.len();
-    tiles.is_wanted.resize(count, false);
-    uses.maker.resize(count, None);
-    uses.readers.resize(count, Vec::new());
-    uses.readers[given as usize].clear();
-    uses.readers[carried as usize].push(transform);
-    uses.maker[dst as usize] = Some(transform);
+    uses.resize(tiles.count(), Uses::default());
+    uses[given as usize].readers.clear();
+    uses[carried as usize].readers.push(transform);
+    uses[dst as usize].maker = Some(transform);
     let op = &mut tiles.ops[transform];
     (op.sources[0], op.dst) = (Some(carried), dst);
 }
@@ -120,23 +121,23 @@ fn replace(readers: &mut [usize], from: usize, to: usize) {
 }
 
 /// The instruction that reads a tile, if only one does and not the host.
-fn only_reader(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<usize> {
-    match uses.readers[tile as usize][..] {
-        [reader] if !tiles.is_wanted[tile as usize] => Some(reader),
+fn only_reader(tiles: &Tiles, uses: &[Uses], tile: TileId) -> Option<usize> {
+    match uses[tile as usize].readers[..] {
+        [reader] if !tiles[tile].is_wanted => Some(reader),
         _ => None,
     }
 }
 
 /// Producer of a tile with one reader: a conversion, or the transform of its result; and the conversion.
-fn behind(tiles: &Tiles, uses: &Uses, tile: TileId) -> Option<(usize, usize)> {
+fn behind(tiles: &Tiles, uses: &[Uses], tile: TileId) -> Option<(usize, usize)> {
     only_reader(tiles, uses, tile)?;
-    let last = uses.maker[tile as usize]?;
+    let last = uses[tile as usize].maker?;
     let made: &TileOp = &tiles.ops[last];
     match (made.op, made.sources[0]) {
         (Op::Lift, _) => Some((last, last)),
         (Op::Ntt, Some(source)) => {
             only_reader(tiles, uses, source)?;
-            let conversion = uses.maker[source as usize]?;
+            let conversion = uses[source as usize].maker?;
             (tiles.ops[conversion].op == Op::Lift).then_some((last, conversion))
         }
         _ => None,

@@ -7,7 +7,8 @@ use zq::Word;
 
 use super::conversion::{Move, Spec};
 use super::fold::fold;
-use super::placement::{Placement, SectionOp};
+use super::placed::{Moving, SectionOp};
+use super::placement::Placement;
 use super::tile::{Tile, TileId, TileOp, Tiles};
 use crate::OffloadError;
 use crate::stream::legality::{instruction, is_conversion, is_target, suits};
@@ -31,10 +32,9 @@ impl<W: Word> Selector<'_, W> {
         for item in order {
             let bundle = &self.graph.bundles()[item.number];
             if is_conversion(&bundle.operation) {
-                if self.placement.moves.is_move[item.number] {
-                    self.move_lanes(&mut tiles, item, bundle);
-                } else {
-                    self.convert(&mut tiles, item, bundle);
+                match self.placement.operations[item.number].moving {
+                    Some(moving) => self.move_lanes(&mut tiles, item, bundle, moving),
+                    None => self.convert(&mut tiles, item, bundle),
                 }
             } else {
                 self.one(&mut tiles, item, bundle);
@@ -100,7 +100,7 @@ impl<W: Word> Selector<'_, W> {
 
     /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets
     /// something that is reduced, but for a result that is not reduced anyway.
-    fn move_lanes(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle) {
+    fn move_lanes(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle, moving: Moving) {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
         let rows = self.rows(section, &bundle.moduli);
@@ -132,8 +132,8 @@ impl<W: Word> Selector<'_, W> {
         let own = self.results(bundle, &rows);
         let mut limbs = own.clone();
         for (limb, ((_, q, p), from)) in limbs.iter_mut().zip(&shares) {
-            // A residue modulo its own prime stays as it is; but nobody else may read a tile that is not reduced.
-            if source == section && q == p && !self.placement.moves.is_long[item.number] {
+            // A residue modulo its own prime stays as it is; an unreduced tile must have no other reader.
+            if source == section && q == p && moving == Moving::Reduced {
                 *limb = limb.or(*from);
             }
         }
@@ -245,7 +245,7 @@ impl<W: Word> Selector<'_, W> {
         let present = limbs.iter().flatten();
         let made = present.filter_map(|limb| tiles.made.get(&(section, *limb)).copied());
         let holds = |tile: &TileId| {
-            let held = &tiles.tiles[*tile as usize].limbs;
+            let held = &tiles[*tile].tile.limbs;
             limbs
                 .iter()
                 .zip(held)
@@ -266,7 +266,7 @@ impl<W: Word> Selector<'_, W> {
     fn carry(&self, tiles: &mut Tiles, item: SectionOp, sources: &mut [Option<TileId>; 3]) {
         let one_that =
             |is: &dyn Fn(TileId) -> bool| (0..2).rev().find(|&k| sources[k].is_some_and(is));
-        let given = one_that(&|tile| !tiles.is_made[tile as usize]);
+        let given = one_that(&|tile| !tiles[tile].is_made);
         let converted = || one_that(&|tile| self.is_from_conversion(tiles, tile));
         let chosen = given.or_else(converted).unwrap_or(1);
         let Some(tile) = sources[chosen] else { return };
@@ -275,7 +275,7 @@ impl<W: Word> Selector<'_, W> {
             None => {
                 let with = Tile {
                     carried: true,
-                    ..tiles.tiles[tile as usize].clone()
+                    ..tiles[tile].tile.clone()
                 };
                 let carried = match given {
                     Some(_) => tiles.give(with),
@@ -323,31 +323,35 @@ impl<W: Word> Selector<'_, W> {
     }
 
     fn has_one_user(&self, tiles: &Tiles, tile: TileId) -> bool {
-        let limbs = tiles.tiles[tile as usize].limbs.iter().flatten();
+        let limbs = tiles[tile].tile.limbs.iter().flatten();
         let own = limbs.copied().find(|&limb| tiles.is_home(tile, limb));
-        own.is_some_and(|limb| self.placement.users[self.graph.home(limb)].len() == 1)
+        own.is_some_and(|limb| {
+            self.placement.operations[self.graph.home(limb)]
+                .uses
+                .users
+                .len()
+                == 1
+        })
     }
 
     /// The host wants outputs, operands of its own operations, and limbs of tiles it puts together.
     fn mark_wanted(&self, tiles: &mut Tiles) {
-        tiles.is_wanted = vec![false; tiles.tiles.len()];
         let mut wanted: Vec<Limb> = self.graph.outputs().to_vec();
-        for (number, bundle) in self.graph.bundles().iter().enumerate() {
-            if !self.placement.on_device[number] && self.placement.is_needed[number] {
+        for (placed, bundle) in self.placement.operations.iter().zip(self.graph.bundles()) {
+            if placed.is_on_host() {
                 wanted.extend(bundle.operands.iter().flatten());
             }
         }
-        let given = tiles
-            .tiles
-            .iter()
-            .zip(&tiles.is_made)
-            .filter(|(_, made)| !**made);
-        wanted.extend(given.flat_map(|(tile, _)| tile.limbs.iter().flatten()));
+        wanted.extend(
+            tiles
+                .given()
+                .flat_map(|(_, tile)| tile.limbs.iter().flatten()),
+        );
         for limb in wanted {
             for half in 0..self.layout.halves {
                 let set = self.layout.place(self.graph.modulus_of(limb)).0;
                 if let Some(&tile) = tiles.made.get(&(set * self.layout.halves + half, limb)) {
-                    tiles.is_wanted[tile as usize] = true;
+                    tiles[tile].is_wanted = true;
                 }
             }
         }

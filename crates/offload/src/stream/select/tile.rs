@@ -2,6 +2,7 @@
 //! Tiles, the contents of slots, and instructions on them.
 
 use std::collections::HashMap;
+use std::ops::{Index, IndexMut};
 
 use isa::Op;
 use polynomial::Limb;
@@ -50,33 +51,55 @@ impl TileOp {
     }
 }
 
-/// All instructions with their tiles.
+/// A tile of a program.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its content.
+    pub tile: Tile,
+    /// The device makes it; else the host gives it.
+    pub is_made: bool,
+    /// The host reads it once it is made.
+    pub is_wanted: bool,
+}
+
+/// All instructions with their tiles, which an index gives by number.
 #[derive(Clone, Debug, Default)]
 pub struct Tiles {
-    /// Tiles by number.
-    pub tiles: Vec<Tile>,
-    /// Whether the device makes the tile.
-    pub is_made: Vec<bool>,
-    /// Whether the host wants it when it is made.
-    pub is_wanted: Vec<bool>,
-    /// In order.
+    /// Instructions in order.
     pub ops: Vec<TileOp>,
-    /// Tiles by the first limb they hold.
+    entries: Vec<Entry>,
+    /// The tile with the original of a limb in a section.
     pub made: HashMap<(usize, Limb), TileId>,
-    pub given: HashMap<Tile, TileId>,
+    by_content: HashMap<Tile, TileId>,
     pub carried: HashMap<TileId, TileId>,
     /// The instruction that makes a tile.
     pub makers: HashMap<TileId, usize>,
 }
 
 impl Tiles {
-    pub fn add(&mut self, tile: Tile, made: bool) -> TileId {
-        self.tiles.push(tile);
-        self.is_made.push(made);
-        self.tiles.len() as TileId - 1
+    pub fn add(&mut self, tile: Tile, is_made: bool) -> TileId {
+        self.entries.push(Entry {
+            tile,
+            is_made,
+            is_wanted: false,
+        });
+        self.entries.len() as TileId - 1
     }
 
-    /// A tile that the device makes; it is where to look for some of its limbs.
+    /// The number of tiles.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tiles that the host gives.
+    pub fn given(&self) -> impl Iterator<Item = (TileId, &Tile)> {
+        let entries = (0..).zip(&self.entries);
+        entries
+            .filter(|(_, entry)| !entry.is_made)
+            .map(|(id, entry)| (id, &entry.tile))
+    }
+
+    /// A tile that the device makes; `own` are the limbs whose original it holds.
     pub fn make<'l>(
         &mut self,
         section: usize,
@@ -104,18 +127,32 @@ impl Tiles {
         self.makers.get(&tile).map(|&op| &self.ops[op])
     }
 
-    /// Whether a tile has the original of a limb: a digit's tile has copies of earlier limbs.
+    /// Whether a tile has the original of a limb: the tile of a digit has copies of earlier limbs.
     pub fn is_home(&self, tile: TileId, limb: Limb) -> bool {
-        let section = self.tiles[tile as usize].section;
+        let section = self[tile].tile.section;
         self.made.get(&(section, limb)) == Some(&tile)
     }
 
     pub fn give(&mut self, tile: Tile) -> TileId {
-        if let Some(&known) = self.given.get(&tile) {
+        if let Some(&known) = self.by_content.get(&tile) {
             return known;
         }
         let id = self.add(tile.clone(), false);
-        self.given.insert(tile, id);
+        self.by_content.insert(tile, id);
         id
+    }
+}
+
+impl Index<TileId> for Tiles {
+    type Output = Entry;
+
+    fn index(&self, id: TileId) -> &Entry {
+        &self.entries[id as usize]
+    }
+}
+
+impl IndexMut<TileId> for Tiles {
+    fn index_mut(&mut self, id: TileId) -> &mut Entry {
+        &mut self.entries[id as usize]
     }
 }

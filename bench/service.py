@@ -91,7 +91,7 @@ class Served:
     def job(self, body: bytes) -> str:
         """Run one in a request of its own; returns its name."""
         name = steps.new_job()
-        self.remote.wire.run(steps.evaluate(*self.places, body, {}, name, None))
+        self.remote.wire.run(steps.evaluate(*self.places, body, {}, name, None, self.place.program.result_bytes))
         return name
 
     def run(self, data: list[rs.Encryptions]) -> None:

@@ -14,9 +14,8 @@ from typing import Any
 from ringsmith.errors import FormatError
 from ringsmith.runtime import frames
 from ringsmith.service.arena import Body, Sent
-from ringsmith.service.bunch import Bunch
 from ringsmith.service.files import own_name
-from ringsmith.service.job import ENDED, Job
+from ringsmith.service.job import ENDED, Bunch, Job
 from ringsmith.service.plan import Plan, RequestSigns, check_same
 from ringsmith.service.problems import Problem
 from ringsmith.service.requests import JOB_ID, Terms, plain_of
@@ -81,7 +80,7 @@ class Batch:
                     known = self._new(plan, id, request, keep, body, unfinished + len(new))
                     new.append(known)
                 else:
-                    check_same(known, request)
+                    check_same(known.row if isinstance(known, Job) else known, request)
             except Problem as problem:
                 self._known.append((id, problem))
                 continue
@@ -118,7 +117,7 @@ class Batch:
                 if ended:
                     yield _framed([(id, job.result or await self._of_ended(job)) for id, job in ended.items()])
                     continue
-                if self._told_of_bunches(over := self._deadline <= time.monotonic()):
+                if self._unfolded(over := self._deadline <= time.monotonic()):
                     continue
                 left = {
                     id: job for id, job in self._waiting.items()
@@ -137,7 +136,7 @@ class Batch:
                 job.watchers.discard(self._changed)
 
     def _answered(self) -> list[bytes]:
-        """Return the answers of bunches; of those that are none any more, wait for the jobs."""
+        """Return the answers; where a bunch was unfolded, wait for its jobs."""
         found = [bunch.frames for bunch in self._bunches if bunch.frames is not None]
         for job in (job for bunch in self._bunches for job in bunch.jobs or ()):
             job.watchers.add(self._changed)
@@ -145,8 +144,8 @@ class Batch:
         self._bunches = [bunch for bunch in self._bunches if bunch.frames is None and bunch.jobs is None]
         return found
 
-    def _told_of_bunches(self, over: bool) -> bool:
-        """Make jobs of those bunches that their sender is told of before their end; returns whether there are any."""
+    def _unfolded(self, over: bool) -> bool:
+        """Unfold the bunches whose sender is answered before their end; returns whether there are any."""
         scheduler = self._service.scheduler
         left = [bunch for bunch in self._bunches if over or (scheduler.stopping and not bunch.task)]
         for bunch in left:

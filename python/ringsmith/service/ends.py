@@ -35,7 +35,7 @@ def end_of(job: Job, outcome: Done | Failed, outcomes: Outcomes | Lost) -> End:
         "run_seconds": outcome.run_seconds,
         "operations": {name: round(seconds, 6) for name, seconds in outcome.operations.items()},
         "worker_memory": outcomes.memory,
-        "wait_seconds": (job.started or time.time()) - job.row.created,
+        "wait_seconds": (job.bunch.started or time.time()) - job.row.created,
     }
     blob = Blob(own_name(), RESULT, outcome.size, outcomes.facts)
     return End(job.row, "done", None, (blob, outcome.result), json.dumps(report))
@@ -51,9 +51,10 @@ class Ends:
         self.writing: set[asyncio.Task[None]] = set()
 
     def keep(self, ends: Sequence[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost = _NOTHING) -> None:
-        """Keep ends and tell of them: of what nobody is to keep at once, of what was never written with one change.
+        """Store ends and tell the clients.
 
-        `outcomes`: of the task, for what its results have in common.
+        Jobs of which nothing is kept are not written; those that the store lacks are written with their ends.
+        `outcomes`: of the task, for the facts that its results share.
         """
         together: list[tuple[Job, Done | Failed]] = []
         for job, outcome in ends:
@@ -70,7 +71,7 @@ class Ends:
             self.write(self._keep_new(together, outcomes))
 
     async def _keep_new(self, ends: list[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost) -> None:
-        """Write jobs that nobody was told of once, with their ends."""
+        """Write jobs that the store does not have, together with their ends."""
         try:
             await self._store.add_ended([end_of(job, outcome, outcomes) for job, outcome in ends])
             for job, outcome in ends:
@@ -106,7 +107,7 @@ class Ends:
         try:
             await (self._store.add_ended([end]) if new else self._store.end_job(end))
         except Problem:
-            # Not even that can be written: it stays queued in the store, and whoever waits is told for now.
+            # Not even that can be written: the job stays queued in the store; clients that wait get the failure now.
             log("end_not_kept", job=job.row.id, tenant=job.row.tenant)
         self._tell(job, "failed", outcome)
 

@@ -7,16 +7,39 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from ringsmith.service.arena import Sent, view_of
-from ringsmith.service.job import Job
 from ringsmith.service.problems import Problem
 from ringsmith.service.rows import Blob, Row
 from ringsmith.service.tenants import Tenant
 
 #: Bytes of the checksum that every object of the format ends with.
 _CHECKSUM = 8
+
+
+class Needs(NamedTuple):
+    """What a job needs besides its inputs; jobs with equal needs can run in one task."""
+
+    tenant: int
+    program: bytes
+    keys: bytes
+    #: Plain arguments as JSON.
+    plain: str
+    #: Bytes in a worker's memory: of the program, and of the keys loaded for it.
+    held: tuple[int, int]
+    #: Butterflies of one job.
+    work: int
+
+    @property
+    def name(self) -> tuple[bytes, bytes]:
+        """The program and the keys that a worker must hold."""
+        return self.program, self.keys
+
+    def has(self, digest: bytes) -> bool:
+        """Return whether a blob is among them."""
+        return digest in self.name or digest.hex() in self.plain
 
 
 @dataclass(frozen=True)
@@ -29,6 +52,12 @@ class Plan:
     plain: str
     #: Bytes in a worker's memory: of the program, and of the keys loaded for it.
     held: tuple[int, int]
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What each of the jobs needs."""
+        work = int(self.program.facts["cost"]["work"])
+        return Needs(self.tenant.number, self.program.digest, self.keys.digest, self.plain, self.held, work)
 
 
 def plain_text(plain: Mapping[str, Any]) -> str:
@@ -48,7 +77,7 @@ def request_hash(digests: Mapping[str, bytes], plain: Mapping[str, Any]) -> byte
 def sign_of(body: Sent) -> bytes:
     """Return what tells arguments that came with a job from others: their length and the checksum at their end.
 
-    Who sends two messages that have these in common fools nobody else.
+    Two messages with the same sign can only confuse their own sender.
     """
     return len(body).to_bytes(8, "little") + bytes(view_of(body)[-_CHECKSUM:])
 
@@ -67,8 +96,7 @@ class RequestSigns:
         return sign.digest()
 
 
-def check_same(known: Job | Row, request: bytes) -> None:
+def check_same(known: Row, request: bytes) -> None:
     """Refuse a submission under the name of another."""
-    row = known.row if isinstance(known, Job) else known
-    if row.request != request:
-        raise Problem("job_differs", f"there is another job {row.id}; choose a name of its own for each job")
+    if known.request != request:
+        raise Problem("job_differs", f"there is another job {known.id}; choose a name of its own for each job")

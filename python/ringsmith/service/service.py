@@ -7,6 +7,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from ringsmith.runtime.messages import HEAD
 from ringsmith.service import cost, kinds
 from ringsmith.service.arena import Arena, Sent, view_of
 from ringsmith.service.blobs import Blobs
-from ringsmith.service.bunch import Bunch, Named, together
 from ringsmith.service.files import own_name
-from ringsmith.service.job import ENDED, LEAST_KEEP, Job
+from ringsmith.service.job import ENDED, LEAST_KEEP, Bunch, Job, Key, Named, together
 from ringsmith.service.kinds import ARGUMENTS, ARRAY, KEYS, PROGRAM, Facts
 from ringsmith.service.metrics import Metrics
 from ringsmith.service.plan import Plan, RequestSigns, check_same, plain_text, request_hash, sign_of
@@ -40,6 +40,16 @@ def _authorization(scope: MutableMapping[str, Any]) -> str:
         if name == b"authorization":
             return str(value.decode("latin-1"))
     return ""
+
+
+def _all_arguments(sent: Sequence[Named]) -> bool:
+    """Return whether each job's inputs begin like encrypted arguments."""
+    try:
+        for head in {bytes(view_of(body)[:HEAD]) for _, body in sent}:
+            kinds.check_arguments(head)
+    except Problem:
+        return False
+    return True
 
 
 class Service:
@@ -83,10 +93,7 @@ class Service:
 
     def _user(self, tenant: Tenant, digest: bytes) -> str | None:
         """Return the name of an unfinished job that needs a blob."""
-        for job in self.scheduler.of_tenant(tenant.number):
-            if digest in (job.row.program, job.row.keys, job.row.inputs) or digest.hex() in job.row.plain:
-                return job.row.id
-        return self.scheduler.bunches.needing(tenant.number, digest)
+        return self.scheduler.needing(tenant.number, digest)
 
     # ---------------------------------------------------------------- jobs
 
@@ -107,7 +114,7 @@ class Service:
             digests["inputs"] = own_name()
         known = self.job(tenant, id)
         if known is not None:
-            check_same(known, request)
+            check_same(known.row if isinstance(known, Job) else known, request)
             if isinstance(known, Job) and body is None:
                 await known.kept_by_store()
             return known, False
@@ -190,14 +197,14 @@ class Service:
         if body is not None:
             kinds.check_arguments(bytes(view_of(body)[:HEAD]))
         if unfinished >= settings.quota.jobs:
-            wait = max(1.0, self.scheduler.speed.seconds(int(plan.program.facts["cost"]["work"])))
+            wait = max(1.0, self.scheduler.speed.seconds(plan.needs.work))
             raise Problem("too_many_jobs", f"{settings.quota.jobs} jobs are granted at a time", retry_after=wait)
         if body is None or len(body) > settings.inline:
             keep = keep or LEAST_KEEP  # The queue holds no large bytes: the store does.
         if keep > 0:
             self.blobs.take_bytes(tenant, int(plan.program.facts["result_bytes"]) + len(body or b""))
         job = self._job(plan, id, request, inputs, body, (now := time.time()), now + keep)
-        self.scheduler.add(job)
+        self.scheduler.add(Bunch.of(job))
         return job
 
     def _job(
@@ -207,40 +214,39 @@ class Service:
             plan.tenant.number, id, self.store.next_number(), request, plan.program.digest, plan.keys.digest, inputs,
             plan.plain, "queued", created, None, 0, None, None, None, expires,
         )  # fmt: skip
-        job = Job(row, plan.program.facts, plan.held, body)
-        job.keep = self._keep_job
-        return job
+        return Job(row, plan.needs, body, keep=self._keep_job)
 
     def bunches(self, plan: Plan, sent: Sequence[Named]) -> list[Bunch]:
-        """Queue jobs of which nothing is to be kept by the bunch; none where one of them has to be looked at."""
-        scheduler, tenant, settings = self.scheduler, plan.tenant.number, self.settings
-        keys, size = [(tenant, id) for id, _ in sent], together(plan, len(sent), settings.workers, scheduler.speed)
-        try:
-            for head in {bytes(view_of(body)[:HEAD]) for _, body in sent}:
-                kinds.check_arguments(head)
-        except Problem:
+        """Queue jobs of which nothing is kept, as bunches; an empty list if one of them needs a check of its own."""
+        keys = [(plan.tenant.number, id) for id, _ in sent]
+        result_bytes, workers = int(plan.program.facts["result_bytes"]), self.settings.workers
+        size = together(plan.needs, result_bytes, len(sent), workers, self.scheduler.speed)
+        if size < 2 or not self._all_new(keys, sent) or not _all_arguments(sent):
             return []
-        if (
-            size < 2
-            or len(set(keys)) < len(keys)
+        jobs = partial(self._unfolded, plan)
+        found = [Bunch(plan.needs, sent[start : start + size], jobs) for start in range(0, len(sent), size)]
+        for bunch in found:
+            self.scheduler.add(bunch)
+        return found
+
+    def _all_new(self, keys: Sequence[Key], sent: Sequence[Named]) -> bool:
+        """Return whether the names are new and the jobs within the quotas and the room in the queue."""
+        scheduler, settings, tenant = self.scheduler, self.settings, keys[0][0]
+        return not (
+            len(set(keys)) < len(keys)
             or max(len(body) for _, body in sent) > settings.inline
             or scheduler.stopping
             or scheduler.knows(keys)
             or self.store.jobs_named(tenant, [id for id, _ in sent])
             or scheduler.unfinished(tenant) + len(sent) > settings.quota.jobs
             or len(scheduler) + len(sent) > settings.queue
-        ):
-            return []
-        found = [Bunch(plan, sent[start : start + size], self._unfolded) for start in range(0, len(sent), size)]
-        for bunch in found:
-            scheduler.add_bunch(bunch)
-        return found
+        )
 
-    def _unfolded(self, bunch: Bunch) -> list[Job]:
+    def _unfolded(self, plan: Plan, bunch: Bunch) -> list[Job]:
         """Return the jobs of a bunch, as if they had been submitted one by one."""
-        signs, created, jobs = RequestSigns(bunch.plan), bunch.created, list[Job]()
+        signs, created, jobs = RequestSigns(plan), bunch.created, list[Job]()
         for id, body in bunch.sent:
-            jobs.append(self._job(bunch.plan, id, signs.of(body), own_name(), body, created, created))
+            jobs.append(self._job(plan, id, signs.of(body), own_name(), body, created, created))
             jobs[-1].quiet = True
         return jobs
 
@@ -263,7 +269,7 @@ class Service:
     def jobs(self, tenant: Tenant, before: int, limit: int) -> list[dict[str, Any]]:
         """Return a page of a tenant's jobs, newest first."""
         rows = self.store.jobs(tenant.number, before, limit)
-        return [self.view(self.scheduler.jobs.get((tenant.number, row.id)) or row) for row in rows]
+        return [self.view(self.scheduler.job((tenant.number, row.id)) or row) for row in rows]
 
     def view(self, job: Job | Row) -> dict[str, Any]:
         """Return a job's status for its owner."""
@@ -277,7 +283,7 @@ class Service:
             return {
                 **told,
                 "attempts": job.attempts,
-                "started": job.started,
+                "started": job.bunch.started,
                 "progress": {"done": done, "total": total},
             }
         told |= {"finished": row.finished, "expires": row.expires}

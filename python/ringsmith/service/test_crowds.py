@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +17,8 @@ import pytest
 from ringsmith.service.conftest import ROWS, WEIGHTS, Asker, no_defects, score, turning
 from ringsmith.service.door import Door, room_for
 from ringsmith.service.harness import Running
+from ringsmith.service.job import Bunch
+from ringsmith.service.plan import Needs
 from ringsmith.service.problems import Problem
 from ringsmith.service.scheduler import Scheduler
 from ringsmith.service.settings import MIB, Settings
@@ -97,11 +98,11 @@ def test_requests_of_a_tenant_are_counted_until_they_are_answered() -> None:
 
 def test_a_full_queue_turns_away_the_tenant_that_filled_it() -> None:
     own: Any = Scheduler.__new__(Scheduler)
-    own.jobs, own._waiting, own.stopping, own._more = {}, OrderedDict[int, deque[Any]](), False, 0
+    own.jobs, own._waiting, own.stopping, own._queued = {}, OrderedDict[int, deque[Bunch]](), False, 0
     own._settings, own.wait_seconds = Settings(Path(), queue=4), lambda: 1.0
 
-    def job(tenant: int, number: int) -> Any:
-        return SimpleNamespace(row=SimpleNamespace(tenant=tenant), key=(tenant, str(number)))
+    def job(tenant: int, number: int) -> Bunch:
+        return Bunch(Needs(tenant, b"p", b"k", "{}", (1, 1), 1), [(str(number), b"in")], lambda _: [])
 
     for number in range(4):
         own.add(job(1, number))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short jobs that a worker has together: which are taken, and what the end of one means for the others."""
+"""Bunches: which jobs a worker gets in one task, and what the end of one job means for the others."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,13 +13,14 @@ import pytest
 
 from ringsmith.runtime import frames
 from ringsmith.service import worker
-from ringsmith.service.bunch import Bunch, Bunches
 from ringsmith.service.ends import Ends
-from ringsmith.service.job import Job
+from ringsmith.service.job import Bunch, Job
+from ringsmith.service.plan import Needs
 from ringsmith.service.pool import Lost
 from ringsmith.service.problems import Problem
 from ringsmith.service.rows import Row
 from ringsmith.service.scheduler import MAX_ATTEMPTS, Scheduler
+from ringsmith.service.settings import Settings
 from ringsmith.service.worker import Done, Failed, Outcomes, Task, Told
 
 DONE = Done(b"result", 6, 0.001, {})
@@ -32,15 +34,19 @@ def job_of(name: str, *, keys: bytes = b"k", plain: str = "{}", attempts: int = 
     async def keep(job: Job) -> None:
         raise AssertionError("nothing of these is to be written")
 
-    return Job(row, {"cost": {"work": 1000}}, (1, 1), b"in", attempts, keep=keep)
+    return Job(row, needs_of(keys, plain), b"in", attempts, keep=keep)
+
+
+def needs_of(keys: bytes = b"k", plain: str = "{}") -> Needs:
+    return Needs(1, b"p", keys, plain, (1, 1), 1000)
 
 
 class Nothing(Scheduler):
     """A scheduler without processes and store, whose jobs are never kept."""
 
     def __init__(self, workers: int = 1, seconds: float = 0.001) -> None:
-        self.jobs, self._waiting, self.stopping = {}, OrderedDict[int, deque[Job | Bunch]](), False
-        self.bunches, self._more, self._ends = Bunches(), 0, Ends(cast(Any, None), self._told)
+        self.jobs, self._waiting, self.stopping = {}, OrderedDict[int, deque[Bunch]](), False
+        self._queued, self._ends = 0, Ends(cast(Any, None), self._told)
         self.pool: Any = SimpleNamespace(hands=[SimpleNamespace(ready=True, busy=0) for _ in range(workers)])
         self.speed: Any = SimpleNamespace(run=lambda *_: seconds, learn=lambda *_: None)
         self._metrics: Any = SimpleNamespace(ended=lambda *_: None, worker_deaths=SimpleNamespace(inc=lambda: None))
@@ -51,10 +57,12 @@ class Nothing(Scheduler):
     def taken(self, *jobs: Job) -> list[str]:
         """Return the names of those that go together with the first."""
         for job in jobs:
-            self._enqueue(job)
+            self._enqueue(Bunch.of(job))
         first = self._next()
-        assert isinstance(first, Job)
-        return [job.row.id for job in (first, *self._alike(first))]
+        assert first is not None
+        self._join(first)
+        assert len(self) == len(jobs) - len(first)
+        return [job.row.id for job in first.unfold()]
 
 
 @pytest.mark.parametrize(
@@ -80,9 +88,11 @@ def test_long_jobs_and_those_that_died_go_alone_and_workers_share() -> None:
 
 def ended(jobs: list[Job], outcomes: Any) -> Nothing:
     own = Nothing()
-    for job in jobs:
-        own.jobs[job.key] = job
-    own._ended(jobs, outcomes if isinstance(outcomes, Lost) else Outcomes(outcomes))
+    bunch = Bunch.of(jobs[0])
+    for job in jobs[1:]:
+        bunch.join(Bunch.of(job))
+    own.jobs |= bunch.members()
+    own._ended(bunch, outcomes if isinstance(outcomes, Lost) else Outcomes(outcomes))
     return own
 
 
@@ -108,7 +118,7 @@ def test_one_that_is_overdue_fails_alone() -> None:
 
 def waiting(own: Nothing) -> list[str]:
     """Return the names of the jobs that wait, in order."""
-    return [job.row.id for job in own._waiting[1] if isinstance(job, Job)]
+    return [name for bunch in own._waiting[1] for _, name in bunch.members()]
 
 
 def test_a_death_counts_for_all_and_the_third_is_the_end() -> None:
@@ -145,39 +155,53 @@ def test_a_worker_tells_what_was_done_before_a_signal() -> None:
 
 
 def bunch_of(count: int, prefix: str = "x") -> Bunch:
-    """Return a bunch of so many jobs."""
-    plan: Any = SimpleNamespace(
-        tenant=SimpleNamespace(number=1), plain="{}", held=(1, 1),
-        program=SimpleNamespace(digest=b"p", facts={"cost": {"work": 1000}}), keys=SimpleNamespace(digest=b"k"),
-    )  # fmt: skip
-    return Bunch(plan, [(f"{prefix}{n}", b"in") for n in range(count)], lambda own: [job_of(id) for id, _ in own.sent])
+    """Return a bunch of `count` jobs that are not made yet."""
+    sent = [(f"{prefix}{number}", b"in") for number in range(count)]
+    return Bunch(needs_of(), sent, lambda own: [job_of(id) for id in own.names()])
 
 
-def test_what_a_bunch_becomes_waits_where_it_waited() -> None:
+def test_a_bunch_that_is_unfolded_waits_where_it_waited() -> None:
     own, bunch = Nothing(), bunch_of(3)
-    own._enqueue(job_of("a"))
-    own.add_bunch(bunch)
-    own._enqueue(job_of("b"))
-    own.add_bunch(bunch_of(2, "y"))
+    for one in (Bunch.of(job_of("a")), bunch, Bunch.of(job_of("b")), bunch_of(2, "y")):
+        own._enqueue(one)
     assert (len(own), own.unfinished(1), own.unfinished(2)) == (7, 7, 0)
-    assert own.bunches.needing(1, b"p") == own.bunches.needing(1, b"k") == "x0"
-    assert own.bunches.needing(2, b"p") is own.bunches.needing(1, b"q") is None
+    assert own.needing(1, b"p") == own.needing(1, b"k") == own.needing(1, b"i") == "a"
+    assert own.needing(2, b"p") is own.needing(1, b"q") is None
     found = own.job((1, "x1"))
     assert found is not None
-    assert found.state == "queued"
-    assert waiting(own) == ["a", "x0", "x1", "x2", "b"]
+    assert (found.state, found.bunch) == ("queued", bunch)
+    assert waiting(own) == ["a", "x0", "x1", "x2", "b", "y0", "y1"]
     assert (len(own), own.unfinished(1)) == (7, 7)
-    assert own.unfold(bunch) == [own.jobs[1, name] for name in ("x0", "x1", "x2")]  # Once only.
+    assert own.unfold(bunch) == [own.jobs[1, name] for name in ("x0", "x1", "x2")]  # Made once only.
     assert own.job((2, "x1")) is own.job((1, "z")) is None
+
+
+def test_jobs_taken_out_of_a_bunch_that_waits_leave_the_others() -> None:
+    own, bunch = Nothing(), bunch_of(3)
+    own._enqueue(bunch)
+    jobs = own.unfold(bunch)[:]
+    own.drop(jobs[1])
+    assert (waiting(own), len(own), own.unfinished(1)) == (["x0", "x2"], 2, 2)
+    own.drop(jobs[0])
+    own.drop(jobs[2])
+    assert (own._waiting, len(own), own.unfinished(1), own._next()) == ({}, 0, 0, None)
+
+
+def test_jobs_whose_inputs_were_deleted_fail_and_the_others_run() -> None:
+    own, bunch = Nothing(), bunch_of(3)
+    own.jobs |= bunch.members()
+    own._fail_without(bunch, [b"in", None, b"in"])
+    assert bunch.jobs is not None
+    assert [job.row.id for job in bunch.jobs] == ["x0", "x2"]
+    assert sorted(own.jobs) == [(1, "x0"), (1, "x2")]
 
 
 def running(count: int) -> tuple[Nothing, Bunch]:
     """Return a bunch that a worker has."""
     own, bunch = Nothing(), bunch_of(count)
-    own.add_bunch(bunch)
+    own._enqueue(bunch)
     assert own._next() is bunch
-    own._more -= count - 1
-    bunch.task, bunch.started = 7, 1.0
+    bunch.start(7, cast(Any, SimpleNamespace(cancel=lambda: None)))
     return own, bunch
 
 
@@ -190,20 +214,20 @@ def results(count: int) -> Outcomes:
 
 def test_a_bunch_is_answered_as_one() -> None:
     own, bunch = running(3)
-    own._bunch_ended(bunch, results(3))
+    own._ended(bunch, results(3))
     assert bunch.frames == results(3).frames
     assert (len(own), own.unfinished(1), own.jobs, len(bunch.sent)) == (0, 0, {}, 0)
 
 
 def test_one_that_is_asked_for_while_it_runs_has_its_own_result() -> None:
     own, bunch = running(3)
-    own._bunch_progress(bunch, 1, 2, 9)
+    bunch.advance(1, 2, 9)
     job = own.job((1, "x1"))
     assert job is not None
-    assert (job.state, job.task, job.started, job.progress) == ("running", 7, 1.0, (2, 9))
-    own._bunch_progress(bunch, 2, 1, 9)
-    assert own.jobs[1, "x2"].progress == (1, 9)
-    own._bunch_ended(bunch, results(3))
+    assert (job.state, job.bunch, job.progress) == ("running", bunch, (2, 9))
+    bunch.advance(2, 1, 9)
+    assert own.unfold(bunch)[2].progress == (1, 9)
+    own._ended(bunch, results(3))
     assert bunch.frames is None
     assert bunch.jobs is not None
     assert [one.result for one in bunch.jobs] == [b"r0", b"r1", b"r2"]
@@ -212,19 +236,34 @@ def test_one_that_is_asked_for_while_it_runs_has_its_own_result() -> None:
 
 def test_a_failure_a_cancellation_and_a_death_in_a_bunch_are_those_of_a_job() -> None:
     own, bunch = running(3)
-    own._bunch_ended(bunch, Outcomes([DONE, Failed("bad_blob", "damaged"), DONE]))
+    own._ended(bunch, Outcomes([DONE, Failed("bad_blob", "damaged"), DONE]))
     assert bunch.jobs is not None
     assert [job.state for job in bunch.jobs] == ["done", "failed", "done"]
     own, bunch = running(3)
     stopped = own.job((1, "x1"))
     assert stopped is not None
     stopped.stop = Problem("job_cancelled", "cancelled")
-    own._bunch_ended(bunch, Outcomes([DONE, STOPPED, STOPPED]))
+    own._ended(bunch, Outcomes([DONE, STOPPED, STOPPED]))
     assert waiting(own) == ["x2"]
     own, bunch = running(2)
-    own._bunch_ended(bunch, Lost(begun=True))
+    own._ended(bunch, Lost(begun=True))
     assert waiting(own) == ["x0", "x1"]
-    assert [job.attempts for job in own.jobs.values()] == [1, 1]
+    assert bunch.jobs is not None
+    assert [job.attempts for job in bunch.jobs] == [1, 1]
+
+
+@pytest.mark.parametrize("unfolded", [False, True])
+def test_the_job_that_runs_is_the_one_that_is_overdue(unfolded: bool) -> None:
+    own, bunch = running(3)
+    own._settings, stopped = Settings(Path()), list[int]()
+    own.pool.cancel = stopped.append
+    if unfolded:
+        own.unfold(bunch)
+    bunch.advance(1, 2, 9)
+    own._overdue(bunch)
+    own._overdue(bunch)
+    assert stopped == [7]
+    assert [job.stop is not None for job in own.unfold(bunch)] == [False, True, False]
 
 
 def test_results_in_frames_are_those_of_each_again() -> None:

@@ -23,7 +23,7 @@ COMMON = {"input", "add", "sub", "negate", "multiply", "square", "within"}
 #: Names in quotes that are no operation's, and why.
 QUOTED = {
     "python/ringsmith/__init__.py": "public functions of manual kernels",
-    "python/ringsmith/cli/simulate.py": "a workload of `simulate`",
+    "python/ringsmith/cli/measure.py": "a workload of `simulate`",
     "python/ringsmith/explore/search.py": "a workload of `simulate`",
     "crates/python/src/program/facts.rs": "the key of a row swap, a field of `required_keys`",
     "python/ringsmith/cli/params.py": "the key of a row swap, a field of `required_keys`",

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ringsmith import _native, shipped
 from ringsmith.errors import ParameterError
@@ -21,9 +21,17 @@ CONVERSIONS = ("scale-lift", "decomp")
 OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "decrypt", "key-switch")
 
 
+#: What the key `top` of a preset's file may be; a co-processor's may leave it out.
+SYSTEM, NTT8 = "system", "ntt8"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Preset(Keys, Knobs):
     """A design point; the keys of its file: docs/knobs.md."""
+
+    top: ClassVar[str] = SYSTEM
+    #: Folders of `rtl/` with its modules.
+    folders: ClassVar[tuple[str, ...]] = ("prim", "arith", "ntt", "rns", "mem", "core", "host", "system", "top")
 
     @property
     def shell(self) -> str:
@@ -72,10 +80,34 @@ class Preset(Keys, Knobs):
         values = dataclasses.asdict(self)
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
+    def complaints(self) -> Iterator[str]:
+        """Return errors in the keys that are no hardware."""
+        if not SLOWEST_MHZ <= self.serial_mhz <= FASTEST_MHZ:
+            yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {self.serial_mhz}"
+        if self.host == "serial" and self.serial_mhz > max(self.clock_mhz):
+            yield f"serial_mhz must be at most the fastest clock_mhz, got {self.serial_mhz:g}"
+        for key, value, low, high in (
+            ("memory_gbs", self.memory_gbs, 0.01, 10000.0),
+            ("memory_latency_ns", self.memory_latency_ns, 1.0, 1e6 / max(SLOWEST_MHZ, *self.clock_mhz)),
+        ):
+            if value != 0 and not (self.host == "axi4" and low <= value <= high):
+                yield f"{key} must be 0 or, with host = axi4, {low:g} to {high:g}, got {value:g}"
+        if not set(self.operations) <= set(OPERATIONS):
+            yield f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(self.operations)}"
+        if not self.prime_bits:
+            yield "prime_bits must name at least one modulus"
+        least = max((2 * self.n_max).bit_length(), self.modulus_bits_min)
+        if min(self.lane_bits()) < least:
+            bits = list(self.lane_bits())
+            yield f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {bits}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ntt8Preset(Ntt8Keys, Ntt8Knobs):
     """A design point with another top, an 8-point accelerator (docs/ntt8.md)."""
+
+    top: ClassVar[str] = NTT8
+    folders: ClassVar[tuple[str, ...]] = ("prim", "arith", "ntt8")
 
     @property
     def n_max(self) -> int:
@@ -97,9 +129,15 @@ class Ntt8Preset(Ntt8Keys, Ntt8Knobs):
         """The modulus: the one asked for, or the largest prime 1 mod 2 n_max of `word_bits` bits."""
         return self.modulus or _native.ntt_primes(self.n_max, self.word_bits, 1)[0]
 
+    def complaints(self) -> Iterator[str]:
+        """Return errors in the keys that are no hardware."""
+        bits = self.modulus.bit_length() if self.modulus else self.word_bits
+        if self.modulus < 0 or not self.modulus_bits_min <= bits <= self.word_bits:
+            yield f"modulus must have {self.modulus_bits_min}..{self.word_bits} bits, got {self.modulus} of {bits} bits"
+        if self.modulus and not (self.modulus % (2 * self.n_max) == 1 and _native.is_prime(self.modulus)):
+            yield f"modulus must be a prime 1 mod {2 * self.n_max}, got {self.modulus}"
 
-#: Presets by the key `top` of their file; the co-processor's may leave it out.
-SYSTEM, NTT8 = "system", "ntt8"
+
 AnyPreset = Preset | Ntt8Preset
 KINDS: dict[str, type[AnyPreset]] = {SYSTEM: Preset, NTT8: Ntt8Preset}
 
@@ -254,33 +292,4 @@ def _complaints(p: AnyPreset) -> Iterator[str]:
     yield from p.broken()
     if not p.clock_mhz or not all(SLOWEST_MHZ <= clock <= FASTEST_MHZ for clock in p.clock_mhz):
         yield f"clock_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {shown(list(p.clock_mhz))}"
-    yield from _ntt8_complaints(p) if isinstance(p, Ntt8Preset) else _system_complaints(p)
-
-
-def _ntt8_complaints(p: Ntt8Preset) -> Iterator[str]:
-    bits = p.modulus.bit_length() if p.modulus else p.word_bits
-    if p.modulus < 0 or not p.modulus_bits_min <= bits <= p.word_bits:
-        yield f"modulus must have {p.modulus_bits_min}..{p.word_bits} bits, got {p.modulus} of {bits} bits"
-    if p.modulus and not (p.modulus % (2 * p.n_max) == 1 and _native.is_prime(p.modulus)):
-        yield f"modulus must be a prime 1 mod {2 * p.n_max}, got {p.modulus}"
-
-
-def _system_complaints(p: Preset) -> Iterator[str]:
-    if not SLOWEST_MHZ <= p.serial_mhz <= FASTEST_MHZ:
-        yield f"serial_mhz must be positive, {SLOWEST_MHZ:g} to {FASTEST_MHZ:g}, got {p.serial_mhz}"
-    if p.host == "serial" and p.serial_mhz > max(p.clock_mhz):
-        yield f"serial_mhz must be at most the fastest clock_mhz, got {p.serial_mhz:g}"
-    for key, value, low, high in (
-        ("memory_gbs", p.memory_gbs, 0.01, 10000.0),
-        ("memory_latency_ns", p.memory_latency_ns, 1.0, 1e6 / max(SLOWEST_MHZ, *p.clock_mhz)),
-    ):
-        if value != 0 and not (p.host == "axi4" and low <= value <= high):
-            yield f"{key} must be 0 or, with host = axi4, {low:g} to {high:g}, got {value:g}"
-    if not set(p.operations) <= set(OPERATIONS):
-        yield f"operations must be among {', '.join(OPERATIONS)}, got {', '.join(p.operations)}"
-    if not p.prime_bits:
-        yield "prime_bits must name at least one modulus"
-    least = max((2 * p.n_max).bit_length(), p.modulus_bits_min)
-    if min(p.lane_bits()) < least:
-        bits = list(p.lane_bits())
-        yield f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {bits}"
+    yield from p.complaints()

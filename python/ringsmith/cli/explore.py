@@ -56,6 +56,18 @@ ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
 """
 
 
+Nsga2 = Annotated[
+    int | None, typer.Option("--nsga2", help="evaluate so many points by NSGA-II, where all are too many")
+]
+ResultsFile = Annotated[Path | None, typer.Option("--results", help="file of results, or :memory: (default: cache)")]
+Calibrate = Annotated[
+    bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
+]
+CalibrateEnergy = Annotated[
+    bool, typer.Option("--calibrate-energy", help="measure the energy model's training points anew (15 minutes)")
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
     app.command("explore", help="Find parameters and hardware for a kernel on a board.", epilog=EXAMPLES)(run)
@@ -69,15 +81,11 @@ def run(
     sets: Annotated[list[str] | None, typer.Option("--params", help="only the set of this name; repeatable")] = None,
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
-    nsga2: Annotated[
-        int | None, typer.Option("--nsga2", help="evaluate so many points by NSGA-II, where all are too many")
-    ] = None,
+    nsga2: Nsga2 = None,
     batch: Annotated[int, typer.Option("--batch", help="the time of so many runs on all cores counts too")] = 1,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
-    results: Annotated[
-        Path | None, typer.Option("--results", help="file of results, or :memory: (default: cache)")
-    ] = None,
+    results: ResultsFile = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="write one page for a browser to this file")] = None,
     count: Annotated[int, typer.Option("--verify", help="run so many points of the front, chosen at random")] = 0,
@@ -85,12 +93,8 @@ def run(
     point: Annotated[str | None, typer.Option("--point", help="print a point's preset and parameter set")] = None,
     preset: Annotated[Path | None, typer.Option("--preset", help="with --point: write its preset to this file")] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
-    anew: Annotated[
-        bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
-    ] = False,
-    energy_anew: Annotated[
-        bool, typer.Option("--calibrate-energy", help="measure the energy model's training points anew (15 minutes)")
-    ] = False,
+    anew: Calibrate = False,
+    energy_anew: CalibrateEnergy = False,
 ) -> None:
     """Search, show a point, or refresh the models of resources and of energy."""
     began = time.perf_counter()

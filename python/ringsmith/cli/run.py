@@ -58,6 +58,28 @@ Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """
 
 
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
+]
+Insecure = Annotated[
+    bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
+]
+Encrypt = Annotated[str | None, typer.Option("--encrypt", help="public, extended or secret: the key to encrypt under")]
+Overrides = Annotated[list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")]
+DeviceOnly = Annotated[
+    bool, typer.Option("--device-only", help="with --on model:, rtl:: refuse what would leave work to the host")
+]
+Trace = Annotated[
+    str | None,
+    typer.Option("--trace", help="write a Perfetto timeline: the steps of the run, and all that a co-processor ran"),
+]
+Polynomial = Annotated[bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")]
+ClientFile = Annotated[
+    Path | None, typer.Option("--client", help="with --at: the client with its secret key; made if not there")
+]
+Detach = Annotated[bool, typer.Option("--detach", help="with --at: submit and end; ringsmith jobs fetches the result")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(name="run", epilog=EXAMPLES)(run)
@@ -68,44 +90,23 @@ def run(
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
     on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET, record:FILE")] = "cpu",
-    inputs: Annotated[
-        list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
-    ] = None,
+    inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", help="write the decrypted result (.npy, .csv)")] = None,
     seed: Annotated[str | None, typer.Option("--seed", help="reproduce a run to the byte; never for real data")] = None,
     params: Annotated[str | None, typer.Option("--params", help="a named parameter set (default: chosen)")] = None,
     security: Annotated[int | None, typer.Option("--security", help="wanted bits: 128, 192 or 256")] = None,
     standard: Annotated[str | None, typer.Option("--standard", help="security table: 2024 or 2018")] = None,
-    allow_insecure: Annotated[
-        bool, typer.Option("--allow-insecure", help="accept parameters below the wanted security, and say so")
-    ] = False,
-    encrypt: Annotated[
-        str | None, typer.Option("--encrypt", help="public, extended or secret: the key to encrypt under")
-    ] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value of the engine's preset; may be repeated")
-    ] = None,
-    device_only: Annotated[
-        bool, typer.Option("--device-only", help="with --on model:, rtl:: refuse what would leave work to the host")
-    ] = False,
-    trace: Annotated[
-        str | None,
-        typer.Option(
-            "--trace", help="write a Perfetto timeline: the steps of the run, and all that a co-processor ran"
-        ),
-    ] = None,
-    polynomial: Annotated[
-        bool, typer.Option("--polynomial", help="with record:FILE: write the polynomial operations too")
-    ] = False,
+    allow_insecure: Insecure = False,
+    encrypt: Encrypt = None,
+    overrides: Overrides = None,
+    device_only: DeviceOnly = False,
+    trace: Trace = None,
+    polynomial: Polynomial = False,
     at: AtOption = None,
     api_key_file: KeyOption = None,
     allow_http: HttpOption = False,
-    client: Annotated[
-        Path | None, typer.Option("--client", help="with --at: the client with its secret key; made if not there")
-    ] = None,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="with --at: submit and end; ringsmith jobs fetches the result")
-    ] = False,
+    client: ClientFile = None,
+    detach: Detach = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""

@@ -37,6 +37,23 @@ ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
 """
 
 
+Seeds = Annotated[int, typer.Option(help="With --place: the median of so many seeds, an odd number.", min=1, max=99)]
+PlacerName = Annotated[
+    Placer | None, typer.Option(help="With --place: heap (default) heeds timing, static routes what is congested.")
+]
+Cells = Annotated[
+    bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
+]
+Operation = Annotated[
+    str | None, typer.Option(help="With --cells: OP of ringsmith simulate whose energy to estimate (default: ntt).")
+]
+Route = Annotated[str, typer.Option(help="Activity from the rtl's waveform or a simulation of the netlist.")]
+ByModule = Annotated[
+    bool, typer.Option("--by-module", help="With --cells: each module once, for large designs; without a clock.")
+]
+Insecure = Annotated[bool, typer.Option("--allow-insecure", help="With --operation: accept a set below 128 bits.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
     app.command("synth", help="Size a design with open tools.", epilog=EXAMPLES)(synth)
@@ -49,32 +66,18 @@ def synth(
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, repeatable.")] = None,
     liberty: Annotated[Path | None, typer.Option(help="Give the cell area with this liberty file instead.")] = None,
     placed: Annotated[bool, typer.Option("--place", help="Place and route too (ecp5; up to an hour).")] = False,
-    seeds: Annotated[
-        int, typer.Option(help="With --place: the median of so many seeds, an odd number.", min=1, max=99)
-    ] = 1,
-    placer: Annotated[
-        Placer | None, typer.Option(help="With --place: heap (default) heeds timing, static routes what is congested.")
-    ] = None,
+    seeds: Seeds = 1,
+    placer: PlacerName = None,
     uram: Annotated[bool, typer.Option("--uram", help="Let large memories become URAM (xcup).")] = False,
-    cells: Annotated[
-        bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
-    ] = False,
-    operation: Annotated[
-        str | None, typer.Option(help="With --cells: OP of ringsmith simulate whose energy to estimate (default: ntt).")
-    ] = None,
+    cells: Cells = False,
+    operation: Operation = None,
     n: Annotated[int | None, typer.Option("--n", help="With --operation: ring degree (default: at most 4096).")] = None,
     primes: Annotated[int | None, typer.Option(help="With --operation: data primes.", min=1, max=32)] = None,
-    route: Annotated[
-        str, typer.Option(help="Activity from the rtl's waveform or a simulation of the netlist.")
-    ] = "rtl",
+    route: Route = "rtl",
     waveform: Annotated[Path | None, typer.Option(help="With --cells: activity from this VCD file.")] = None,
-    by_module: Annotated[
-        bool, typer.Option("--by-module", help="With --cells: each module once, for large designs; without a clock.")
-    ] = False,
+    by_module: ByModule = False,
     scale: Annotated[str | None, typer.Option(help="With --cells: NM,VOLT to carry the figures to.")] = None,
-    allow_insecure: Annotated[
-        bool, typer.Option("--allow-insecure", help="With --operation: accept a set below 128 bits.")
-    ] = False,
+    allow_insecure: Insecure = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Synthesise, count, compare."""

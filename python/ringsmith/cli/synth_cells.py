@@ -15,7 +15,7 @@ from typing import Any
 from rich.table import Table
 
 from ringsmith import _native
-from ringsmith.cli.simulate import Whole, measure
+from ringsmith.cli.measure import Whole, measure
 from ringsmith.errors import InputError, ToolError
 from ringsmith.hw.silicon import sta
 from ringsmith.hw.silicon.by_module import estimate_by_module

@@ -24,7 +24,8 @@ from ringsmith.extras import to_install
 from ringsmith.hw.synth import Board
 
 if TYPE_CHECKING:
-    from optuna.trial import Trial
+    from optuna import Study
+    from optuna.trial import Trial, TrialState
 
 #: Points of a generation.
 POPULATION = 64
@@ -90,15 +91,19 @@ def evolve(
             search.points.append(point)
         search.total = len(known)
         for trial, (name, build) in zip(trials, drawn, strict=True):
-            one = known.get(_name(name, build))
-            if one is None:
-                # Optuna looks through all trials that are under way whenever it is asked for another.
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            else:
-                trial.set_constraint(_VIOLATION, _violation(one))
-                study.tell(trial, list(one.objectives()) if one.status == "done" else [_NOTHING] * len(_OBJECTIVES))
+            _tell(study, trial, known.get(_name(name, build)), optuna.trial.TrialState.FAIL)
         progress(len(search.points), evaluations, len(search.points))
     return search
+
+
+def _tell(study: Study, trial: Trial, point: Point | None, failed: TrialState) -> None:
+    """Give a trial the objectives of its point; one without a point fails, so that none stays under way."""
+    if point is None:
+        # Optuna looks through all trials that are under way whenever it is asked for another.
+        study.tell(trial, state=failed)
+        return
+    trial.set_constraint(_VIOLATION, _violation(point))
+    study.tell(trial, list(point.objectives()) if point.status == "done" else [_NOTHING] * len(_OBJECTIVES))
 
 
 #: As `Point.objectives` gives them.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ringsmith import shipped
 from ringsmith.errors import RingsmithError
-from ringsmith.presets import Ntt8Preset, load_any, parse_overrides
+from ringsmith.presets import Preset, load_any, parse_overrides
 
 #: Crates that decide what a device does, and those that decide what a program is.
 DEVICE_CRATES = (
@@ -45,11 +45,11 @@ def parts_of(command: str) -> dict[str, str]:
     """Return the hash of each part of this tree that a command's values depend on, by the part's name."""
     words = shlex.split(command)
     verb = words[1] if len(words) > 1 else ""
-    preset, is_ntt8 = _preset(words)
+    preset, folders = _preset(words)
     found = {} if preset is None else {"preset": preset}
     by_model = _option(words, "--on", "rtl").startswith("model")
     if verb == "synth" or (verb == "simulate" and not by_model):
-        found |= {"rtl": _rtl(is_ntt8=is_ntt8), "language": _language()}
+        found |= {"rtl": _rtl(folders), "language": _language()}
     if verb == "synth":
         return found | {"flow": _python("hw/synth", "hw/silicon")}
     found |= {"engine": _crates(*DEVICE_CRATES), "language": _language()}
@@ -68,22 +68,21 @@ def _option(words: list[str], name: str, otherwise: str) -> str:
     return words[words.index(name) + 1] if name in words[:-1] else otherwise
 
 
-def _preset(words: list[str]) -> tuple[str | None, bool]:
-    """Return the hash of the preset that a command names, its settings included, and whether it has eight points."""
+def _preset(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Return the hash of the preset that a command names, its settings included, and the folders of its RTL."""
     if len(words) < 3 or words[1] not in _PRESET_VERBS:
-        return None, False
+        return None, Preset.folders
     settings = [after for word, after in pairwise(words) if word == "--set"]
     try:
         preset = load_any(words[2], parse_overrides(settings))
     except RingsmithError:
-        return None, False
-    return _short(repr(preset).encode()), isinstance(preset, Ntt8Preset)
+        return None, Preset.folders
+    return _short(repr(preset).encode()), preset.folders
 
 
 @cache
-def _rtl(*, is_ntt8: bool) -> str:
-    folders = ("prim", "arith", "ntt8") if is_ntt8 else ("prim", "arith", "ntt", "rns", "mem", "core", "host", "system")
-    return _files(*(Path("rtl") / name for name in (*folders, *(() if is_ntt8 else ("top",)))))
+def _rtl(folders: tuple[str, ...]) -> str:
+    return _files(*(Path("rtl") / name for name in folders))
 
 
 @cache

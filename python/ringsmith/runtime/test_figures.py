@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from ringsmith.cli.simulate import measure
+from ringsmith.cli.measure import measure
 from ringsmith.runtime.devices import OpenDevice, open_device
 
 #: preset, operation, n, published cycles, most cycles allowed.

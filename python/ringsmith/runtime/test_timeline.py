@@ -8,7 +8,7 @@ import pytest
 
 import ringsmith as rs
 from ringsmith.cli import main
-from ringsmith.cli.simulate import measure
+from ringsmith.cli.measure import measure
 from ringsmith.runtime.devices import open_device
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine

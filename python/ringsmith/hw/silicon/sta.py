@@ -103,24 +103,31 @@ def analyse(
     errors = [line for line in done.output.splitlines() if line.startswith("Error")]
     if errors:
         raise ToolError(f"OpenSTA: {errors[0]}")
-    power = None
-    if activity is not None:
-        figures = np.zeros((3, len(netlist.kinds)))
-        rows = [line.split() for line in powers.read_text().splitlines()]
-        if len(rows) != len(netlist.kinds):
-            raise ToolError(f"OpenSTA gave the power of {len(rows)} cells, there are {len(netlist.kinds)}")
-        for name, internal, switching, leakage, _ in rows:
-            figures[:, int(name[1:])] = float(internal), float(switching), float(leakage)
-        bad = np.flatnonzero(~np.isfinite(figures).all(axis=0))
-        if len(bad) > MOST_WITHOUT * len(netlist.kinds):
-            where = netlist.paths[bad[0]]
-            raise ToolError(
-                f"OpenSTA gave no number for the power of {len(bad)} cells, a {netlist.kinds[bad[0]]} at {where}"
-            )
-        figures[:, bad] = 0
-        seconds = PERIOD_NS * 1e-9
-        power = Power(figures[0] * seconds, figures[1] * seconds, figures[2], len(bad))
+    power = _power(netlist, powers.read_text()) if activity is not None else None
     return _longest(done.output), power
+
+
+def _power(netlist: Netlist, text: str) -> Power:
+    """Return the power from OpenSTA's lines, one a cell: name, internal, switching, leakage, total.
+
+    Raises:
+        ToolError: cells are missing, or more than MOST_WITHOUT of them have no number.
+    """
+    figures = np.zeros((3, len(netlist.kinds)))
+    rows = [line.split() for line in text.splitlines()]
+    if len(rows) != len(netlist.kinds):
+        raise ToolError(f"OpenSTA gave the power of {len(rows)} cells, there are {len(netlist.kinds)}")
+    for name, internal, switching, leakage, _ in rows:
+        figures[:, int(name[1:])] = float(internal), float(switching), float(leakage)
+    bad = np.flatnonzero(~np.isfinite(figures).all(axis=0))
+    if len(bad) > MOST_WITHOUT * len(netlist.kinds):
+        where = netlist.paths[bad[0]]
+        raise ToolError(
+            f"OpenSTA gave no number for the power of {len(bad)} cells, a {netlist.kinds[bad[0]]} at {where}"
+        )
+    figures[:, bad] = 0
+    seconds = PERIOD_NS * 1e-9
+    return Power(figures[0] * seconds, figures[1] * seconds, figures[2], len(bad))
 
 
 def _longest(output: str) -> LongestPath | None:

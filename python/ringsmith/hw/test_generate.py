@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 from ringsmith.cli import application
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw import generate as module
+from ringsmith.hw.device import top_of
 from ringsmith.hw.generate import generate
 from ringsmith.hw.process import run
 from ringsmith.hw.synth.job import run_yosys
@@ -257,15 +259,14 @@ def test_any_setting_is_refused_or_lint_clean(tmp_path: Path, seed: int, package
         written += generates_or_refuses(settings, tmp_path / f"package{written}")
 
 
-# The points of coxHE's Table III and HEAX's sets differ from coxhe-zcu102-p8 in numbers only, two of HEAWS's
-# Table 4 from heaws and heaws-14, two accelerators from zynq-cn.
-NUMBERS = re.compile(r"coxhe-zcu10[24]-[a-f][12]|heax-[ab]|heaws-1[35]|zynq-pn[13]")
+# One preset of each top and each kind of host; `make lint`, a part of `make test`, lints the RTL of every preset.
+ONE_OF_EACH = {"cofhee", "heaws", "zynq-cn", "zynq-stream"}
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if NUMBERS.fullmatch(name) else [])
+        pytest.param(name, marks=[] if name in ONE_OF_EACH else [pytest.mark.slow])
         for name in preset_names(SYSTEM, NTT8)
         if name != "tiny"
     ],
@@ -274,6 +275,14 @@ def test_every_preset_generates_lint_clean(tmp_path: Path, name: str) -> None:
     generate(load_any(name), tmp_path / name)
     finished = run(["make", "lint"], cwd=tmp_path / name, env=verilator().environment(), timeout_s=300)
     assert finished.status == 0, finished.tail()
+
+
+def test_no_top_and_no_host_is_without_a_preset_in_the_short_run() -> None:
+    def kinds(names: Iterable[str]) -> set[tuple[str, str]]:
+        presets = [load_any(name) for name in names]
+        return {(top_of(preset), str(getattr(preset, "host", ""))) for preset in presets}
+
+    assert kinds(ONE_OF_EACH) == kinds(preset_names(SYSTEM, NTT8))
 
 
 TESTBENCHES = [

@@ -19,10 +19,26 @@ CONVERTING = {"rns_rate": 2, "rns_conversions": 4, "rns_entries": 16, "moves": 4
 # Both reductions; both data ports, the wide one with lanes to pad.
 SHAPES: list[dict[str, Any]] = [{"reduction": "barrett"}, {"reduction": "montgomery", "lanes": 3, "wide_port": True}]
 SHAPED = pytest.mark.parametrize("shape", SHAPES, ids=["barrett", "montgomery-wide"])
-STREAMING = CONVERTING | SHAPES[1] | {"stream": True}
+STREAMING = CONVERTING | SHAPES[1] | {"stream": True, "dual_port_slots": 5, "single_port_slots": 1}
+# Key switches: tests that need the same units open the same build, which is then built once. Lanes for both halves at
+# once; for one after the other; products beside transforms, with the special primes' moduli beside the others.
+SWITCHING = {
+    "moves": 32, "word_bits": 30, "constants": 32, "dual_port_slots": 8, "single_port_slots": 0, "n_max": 256,
+}  # fmt: skip
+BOTH_HALVES = SWITCHING | {"lanes": 6, "reduction": "montgomery", "wide_port": True}
+ONE_HALF = SWITCHING | {"lanes": 3, "reduction": "barrett"}
+POINTWISE = SWITCHING | {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True}
+APART = POINTWISE | {"wide_port": True, "moduli_slots": 2, "dual_port_slots": 10}
 # A slow and distant memory.
 MEMORY = {"memory_gbs": 0.57, "memory_latency_ns": 870.0}
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
+SLOW_RTL = ["model", pytest.param("rtl", marks=[pytest.mark.hw, pytest.mark.slow])]
+
+
+def product_of(kinds: list[Any], shapes: dict[str, dict[str, Any]]) -> list[Any]:
+    """Each kind of device with each shape, under the names of both."""
+    marked = [(kind, ()) if isinstance(kind, str) else (kind.values[0], kind.marks) for kind in kinds]
+    return [pytest.param(k, s, marks=m, id=f"{name}-{k}") for name, s in shapes.items() for k, m in marked]
 
 
 @pytest.fixture(params=KINDS)
@@ -144,7 +160,7 @@ def test_a_streamed_operand_is_right_and_predicted(memory: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_multiplications_with_streamed_keys_are_right_and_predicted(kind: str) -> None:
-    device = open_device(kind, "tiny", STREAMING | {"dual_port_slots": 5, "single_port_slots": 1})
+    device = open_device(kind, "tiny", STREAMING)
     for n in (8, 64, 256):
         outcome = device.native.simulate_multiplication(30, n, allow_insecure=True)
         assert outcome["correct"], n
@@ -166,15 +182,10 @@ def test_whole_multiplications_are_the_evaluators_and_predicted(kind: str, shape
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "shape",
-    [{"lanes": 6, "reduction": "montgomery", "wide_port": True}, {"lanes": 3, "reduction": "barrett"}],
-    ids=["both halves at once", "one after the other"],
-)
+@pytest.mark.parametrize("shape", [BOTH_HALVES, ONE_HALF], ids=["both halves at once", "one after the other"])
 def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, Any]) -> None:
     """One submission, nothing left to the host; three rotations share their digits."""
-    settings = {"moves": 8, "word_bits": 30, "dual_port_slots": 8, "single_port_slots": 0, "constants": 8}
-    device = open_device(kind, "tiny", {**settings, "n_max": 256} | shape)
+    device = open_device(kind, "tiny", shape)
     for n in (64, 256):
         one, three = (
             device.native.simulate_key_switch(30, n, primes=2, count=count, allow_insecure=True) for count in (1, 3)
@@ -189,9 +200,7 @@ def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, 
 @pytest.mark.parametrize("kind", KINDS)
 def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> None:
     """Three ciphertexts on two cores; all digits at a time, and one after another, which takes longer."""
-    shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 8, "word_bits": 30, "cores": 2}
-    slots = {"dual_port_slots": 8, "single_port_slots": 0, "constants": 8}
-    device = open_device(kind, "tiny", {**shape, **slots, "n_max": 256})
+    device = open_device(kind, "tiny", BOTH_HALVES | {"moves": 8, "constants": 8, "cores": 2})
     cycles = []
     for digit_major, batch in ((False, 1), (True, 1), (False, 3)):
         outcome = device.native.simulate_key_switch(
@@ -207,21 +216,16 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
     assert three < 2 * one
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "shape",
+    ("kind", "shape"),
     [
-        {"lanes": 6, "reduction": "montgomery", "wide_port": True},
-        {"lanes": 3, "reduction": "barrett"},
-        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True, "moduli_slots": 1},
-        {"lanes": 3, "reduction": "montgomery", "pointwise_unit": True, "moduli_slots": 2},
+        *product_of(KINDS, {"montgomery": BOTH_HALVES, "barrett": ONE_HALF, "special primes apart": APART}),
+        *product_of(SLOW_RTL, {"pointwise unit": POINTWISE | {"moduli_slots": 1}}),
     ],
-    ids=["montgomery", "barrett", "pointwise unit", "special primes apart"],
 )
 def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, shape: dict[str, Any]) -> None:
     """Words beyond the modulus reach the multiplier, and no other adder: an assertion of the lane would say so."""
-    settings = {"moves": 32, "word_bits": 30, "constants": 32, "dual_port_slots": 8, "single_port_slots": 0}
-    device = open_device(kind, "tiny", {**settings, "n_max": 256} | shape)
+    device = open_device(kind, "tiny", shape)
     for data_bits, how in (
         (20, {"primes": 2}), (29, {"primes": 2}), (20, {"primes": 2, "purpose": "relinearize-rescale"})
     ):  # fmt: skip
@@ -234,9 +238,7 @@ def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, s
 @pytest.mark.parametrize("kind", KINDS)
 def test_special_primes_of_both_halves_are_transformed_together(kind: str) -> None:
     """Lanes for all primes once, two sets of moduli; products beside transforms; keys and results as everywhere."""
-    shape = {"lanes": 3, "reduction": "montgomery", "wide_port": True, "moves": 16, "word_bits": 30, "constants": 16}
-    units = {"pointwise_unit": True, "moduli_slots": 2, "dual_port_slots": 10, "single_port_slots": 0, "n_max": 256}
-    device = open_device(kind, "tiny", {**shape, **units})
+    device = open_device(kind, "tiny", APART)
     for n in (64, 256):
         for how in (
             {"primes": 2},
@@ -256,8 +258,7 @@ def test_special_primes_of_both_halves_are_transformed_together(kind: str) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
     """Relinearised and rescaled with one division; a digit of two primes; two special primes, a shorter digit."""
-    shape = {"lanes": 6, "reduction": "montgomery", "wide_port": True, "moves": 32, "word_bits": 30, "constants": 32}
-    device = open_device(kind, "tiny", {**shape, "dual_port_slots": 8, "single_port_slots": 0, "n_max": 256})
+    device = open_device(kind, "tiny", BOTH_HALVES)
     cycles = []
     for how in (
         {"purpose": "relinearize-rescale", "primes": 2},
@@ -274,7 +275,7 @@ def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
     assert cycles[0] <= 0.85 * cycles[1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SLOW_RTL)  # the short run simulates two cores in the test of key switches above
 def test_cores_multiply_together_as_predicted(kind: str) -> None:
     """More multiplications than cores, fewer, as many; keys and tables are fetched for both cores at a time."""
     further = {"cores": 2, "rns_conversions": 8, "rns_entries": 32}

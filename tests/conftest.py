@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree; processes of one test run share it, because a build stages files in the tree."""
+    """The wheel of this tree; processes of one test run share it."""
     own = tmp_path_factory.getbasetemp()
     place = (own.parent if own.name.startswith("popen-") else own) / "wheel"
     with open(own.parent / "wheel.lock", "w") as lock:

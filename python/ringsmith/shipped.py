@@ -18,7 +18,6 @@ INSTALLED = PACKAGE / "data"
 def root() -> Path:
     """Return the folder of `spec/`, `rtl/` and `LICENSE` (`RINGSMITH_ROOT` overrides)."""
     override = os.environ.get("RINGSMITH_ROOT")
-    # The checkout first: while a wheel is built, the copy stands there for a moment.
     return Path(override) if override else CHECKOUT if (CHECKOUT / "spec" / "presets").is_dir() else INSTALLED
 
 

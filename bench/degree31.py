@@ -2,7 +2,7 @@
 """A polynomial of degree 31 of 4096 encrypted numbers: a kernel's, beside one evaluated by hand with `rs.ckks`.
 
 By hand means: the same parameters, Paterson and Stockmeyer's method with the Chebyshev basis, constants by
-`multiply_constant`, sums relinearised once, every level and scale kept by whoever writes it.
+`multiply_constant`, sums relinearised once, every level and scale kept by hand.
 
     .venv/bin/python bench/degree31.py [--repeats 9]
 """

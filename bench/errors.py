@@ -40,7 +40,7 @@ def sets(name: str, most: int) -> Iterator[Candidate]:
 
 
 def largest(one: Candidate, runs: int) -> float:
-    """Return the largest error of any result in so many runs."""
+    """Return the largest error of any result in `runs` runs."""
     program = Program.of(one.compiled)
     return max(run_program(program, {}, seed=str(seed)).max_abs_error for seed in range(runs))
 

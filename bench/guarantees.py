@@ -213,7 +213,7 @@ _KINDS = {
 
 def by_operation(gaps: list[Gap]) -> str:
     """Return medians of the gaps in bits of the kernels with none, one, two and more operations of a kind."""
-    lines = [f"{'median, with so many':34}{'0':>12}{'1':>12}{'2':>12}{'3 or more':>12}"]
+    lines = [f"{'median, by count':34}{'0':>12}{'1':>12}{'2':>12}{'3 or more':>12}"]
     for scheme in ("ckks", "bfv"):
         for kind, names in _KINDS.items():
             groups: dict[int, list[tuple[float, float]]] = {count: [] for count in range(4)}

@@ -84,7 +84,7 @@ class Served:
     """The program on a server."""
 
     def __init__(self, server: Running, remote: rs.remote.Remote, place: rs.remote.RemoteProgram, clients: int) -> None:
-        """Ask with so many threads."""
+        """Ask with `clients` threads."""
         self.server, self.remote, self.place, self.clients = server, remote, place, clients
         self.places, self.workers = place.prepare(), server.workers()
 

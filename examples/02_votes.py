@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""2. Exact integers: counting votes that nobody sees.
+"""2. Exact integers: counting secret votes.
 
 Eight precincts encrypt how many votes each of five lists received. The counting office adds the encrypted rows,
 weights the lists' totals and returns the result; under BFV every digit is exact. The second half makes the mistakes

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines of comment end at column 120. Code may be longer where no tool breaks it; ruff holds all lines of Python."""
+"""Comments: lines end at column 120, and no words that riddle.
+
+Code may be longer where no tool breaks it; ruff holds all lines of Python. The list of words grows: what a reader had
+to guess the meaning of is added here, with a line that has it below.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = 120
@@ -36,3 +43,57 @@ def test_a_long_line_of_comment_is_found(tmp_path: Path) -> None:
     words = "x" * (COLUMNS - 4)
     (tmp_path / "crates" / "lib.rs").write_text(f"/// {words}\n    // {words}\nlet code = 0; // {words}\n")
     assert long_comments(tmp_path) == ["crates/lib.rs:2: 123 columns"]
+
+
+#: Words that hide the subject of a sentence. Name the thing in the code instead: the client, the worker, `count`.
+RIDDLES = re.compile(
+    r"\bnobody\b|\bwhoever\b|\bno one else\b|\bso many\b|\bof that which\b"
+    r"|\bwhat is no\b|\bis none any more\b|\"\"\"(?:Know|Have) (?:it|one|them)\b",
+    re.IGNORECASE,
+)
+READ = ("bench", "crates", "examples", "fuzz", "python", "tools")
+#: Crates whose comments still have such words.
+UNREAD = tuple(
+    f"crates/{name}/" for name in ("backend", "bfv", "ckks", "ntt", "offload", "python", "rlwe", "rns", "zq")
+)
+
+
+def riddles(root: Path) -> list[str]:
+    """Lines of Python and Rust sources with such a word, tests left out: file, line, word."""
+    return [
+        f"{path.relative_to(root)}:{number}: {found[0]}"
+        for folder in READ
+        for path in sorted((root / folder).rglob("*"))
+        if path.suffix in (".py", ".rs") and not _left_out(path.relative_to(root))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (found := RIDDLES.search(line))
+    ]
+
+
+def _left_out(path: Path) -> bool:
+    is_test = path.name.startswith("test") or {"target", "tests"} & set(path.parts)
+    generates_rtl = path == Path("python/ringsmith/gen/latency.py")
+    return bool(is_test) or generates_rtl or path.as_posix().startswith(UNREAD)
+
+
+def test_no_word_riddles() -> None:
+    assert riddles(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"""Wait; whoever waits for a job is answered."""',
+        "# Nobody reads stderr any more.",
+        '"""Return how many of so many jobs make one bunch."""',
+        '"""Return the jobs of a bunch, which is none any more."""',
+        '"""Know it no more."""',
+        '"""Have one."""',
+        '"""Refuse what is no message."""',
+    ],
+)
+def test_a_word_that_riddles_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "python").mkdir()
+    (tmp_path / "python" / "code.py").write_text(f"# Has an answer, and no more than that.\n{line}\n")
+    (found,) = riddles(tmp_path)
+    assert found.startswith("python/code.py:2: ")

@@ -19,7 +19,7 @@ class SeedError(RingsmithError):
 
 
 class SeedWarning(UserWarning):
-    """Data of a caller's own are encrypted with a seed: whoever knows or guesses the seed has the secret key."""
+    """Data of a caller's own are encrypted with a seed: anyone who knows or guesses the seed has the secret key."""
 
 
 class ParameterError(RingsmithError):

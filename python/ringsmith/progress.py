@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a long call, told to whoever asked for it around the call, else on a terminal."""
+"""Progress of a long call: to the function that `telling` was given around the call, else on a terminal."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _BACK, _CLEAR, _MOST = "\r", "\x1b[K", 100
 
 @contextmanager
 def telling(told: Told | None) -> Iterator[Told]:
-    """Tell `told` what is done inside, in this thread; None: whoever was told before goes on being told, else a line on
-    standard error, from the second second on, if that is a terminal."""
+    """Send the progress of this thread to `told` inside. None: to the enclosing `telling`, else to a line on standard
+    error after one second, if that is a terminal."""
     told = told or _TOLD.get()
     if told is None and sys.stderr is not None and sys.stderr.isatty():
         with _line(sys.stderr) as told, _set(told):

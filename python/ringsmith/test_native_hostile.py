@@ -28,7 +28,7 @@ from ringsmith.presets import load_preset
 from ringsmith.runtime.identity import Role
 
 _SECONDS = 1.0
-#: A call that hangs is ended, with a traceback, after so many seconds.
+#: Seconds after which a call that hangs is ended, with a traceback.
 _PATIENCE = 60.0
 _N = 64
 

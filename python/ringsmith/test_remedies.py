@@ -329,7 +329,7 @@ TRIED_BY = {
 NOT_HERE = (
     "ringsmith explore kernel.py --board zcu104", "one design there: ringsmith synth", "ringsmith jobs JOB --at URL",
     "a name as ringsmith jobs lists them", "name the file that ringsmith run --client wrote", "what ringsmith serve",
-    "it takes no --tls-certificate", "so many actors of --threads cores", "without --on model, --trace",
+    "it takes no --tls-certificate", "the number of actors, of --threads cores each", "without --on model, --trace",
     "without --family, --board", "without --route {}", "without --operation", "with --liberty the node is not known",
     "fewer --jobs take less memory", "ringsmith claims --measure --only",
     "leave --client out", "name another file with --results",

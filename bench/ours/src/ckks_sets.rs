@@ -230,7 +230,7 @@ impl Kit {
     }
 }
 
-/// The set of so many primes.
+/// The set with this number of primes.
 pub fn params((n, data, special, dnum, width): Set) -> Result<CkksParams, Error> {
     let (q, p) = prime_chain(n, width, width, data - 1, width, special)?;
     let rlwe = RlweParamsLiteral {

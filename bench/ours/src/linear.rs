@@ -31,7 +31,7 @@ struct Kit {
     ct: Ciphertext,
 }
 
-/// Entry i of diagonal d of a matrix with so many.
+/// Entry i of diagonal d of a matrix, by its number of diagonals.
 fn weight(count: usize, d: usize, i: usize) -> f64 {
     ((d * i + d) as f64).cos() / count as f64
 }
@@ -106,7 +106,7 @@ impl Kit {
         Ok(())
     }
 
-    /// A matrix of so many diagonals, by the faster of the splits.
+    /// A matrix with this number of diagonals, by the faster of the splits.
     fn diagonals(&self, count: usize, splits: &[(usize, usize)]) -> Result<(), Error> {
         let slots = self.x.len();
         let want = |i: usize| {

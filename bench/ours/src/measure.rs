@@ -55,7 +55,7 @@ fn summary(mut micros: Vec<f64>) -> (f64, f64) {
     (median, quartiles / median)
 }
 
-/// Print one operation's line; whoever runs the program knows on how many threads.
+/// Print one operation's line, without the number of threads, which the command sets.
 pub fn report(operation: &str, n: usize, bits: &[u32], timing: (f64, f64), correct: bool) {
     print_row(operation, n, bits, timing, correct, "");
 }

@@ -107,7 +107,7 @@ def ckks(n: int, depth: int, named: list[int]) -> None:
 
 
 def linear(n: int, depth: int, named: list[int], splits: dict[int, int]) -> None:
-    """CKKS: eight rotations summed, and products with plain matrices of so many diagonals, by baby and giant steps.
+    """CKKS: eight rotations summed, and products with plain matrices by their diagonals, by baby and giant steps.
 
     The wheel has no transform of its own: rotations share their digits (`EvalFastRotation`), giant steps are rotations.
     `splits`: baby steps by number of diagonals.

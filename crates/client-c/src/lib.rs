@@ -72,7 +72,7 @@ unsafe fn wanted<'a, T>(pointer: *mut T, count: usize) -> Done<&'a mut [T]> {
     match (pointer.is_null(), count) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(NULL),
-        // SAFETY: the caller vouches for `count` values that nobody else uses; not null.
+        // SAFETY: the caller vouches for `count` values that are used nowhere else; not null.
         (false, _) => Ok(unsafe { slice::from_raw_parts_mut(pointer, count) }),
     }
 }

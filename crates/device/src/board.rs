@@ -40,7 +40,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// A device of so many cores.
+    /// A device with `cores` cores.
     pub fn new(simulator: Simulator, cores: usize) -> Self {
         Self {
             simulator,

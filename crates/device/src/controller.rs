@@ -43,7 +43,7 @@ pub(crate) struct Controller {
 }
 
 impl Controller {
-    /// A controller with a memory of so many words.
+    /// A controller with a memory of `words` words.
     ///
     /// # Errors
     /// [`DeviceError::Data`] without firmware, or if it leaves no room for an instruction.

@@ -76,7 +76,7 @@ impl Digit {
         &self.shares
     }
 
-    /// The digit of a polynomial, words of so many bits.
+    /// The digit of a polynomial, words of `word_bits` bits.
     pub fn apply(&self, source: &Polynomial, word_bits: u32) -> Polynomial {
         let mask = u128::MAX >> (128 - word_bits);
         let lane = |share: &Share| {

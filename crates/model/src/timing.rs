@@ -124,7 +124,7 @@ impl HostTiming {
         }
     }
 
-    /// Cycles that so many words take beyond a word a cycle.
+    /// Cycles that `words` words take beyond a word a cycle.
     fn slack(&self, words: u64) -> u64 {
         let beats = self.beats * words;
         let last = ((beats - 1) * self.beat).div_ceil(self.rate);
@@ -189,7 +189,7 @@ impl Timing {
         (words + self.host.slack(words) * rest / words).saturating_sub(STREAM_AHEAD)
     }
 
-    /// Cycles of a base conversion of so many terms: input primes, and one for kept residues.
+    /// Cycles of a base conversion of `terms` terms: input primes, and one for kept residues.
     pub fn conversion(&self, i: &Instruction, terms: u64) -> u64 {
         latency::convert(i.log2_n.into(), terms, self.rate, self.convert_pipe)
     }

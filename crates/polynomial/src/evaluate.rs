@@ -12,7 +12,7 @@ use zq::Word;
 
 use crate::graph::{Bundle, Form, Graph, Limb, Operation};
 
-/// The words of a limb, wiped when nobody needs them any more.
+/// The words of a limb, wiped with the last reference.
 pub type Words<W> = Arc<Zeroizing<Vec<W>>>;
 
 /// The host's side of a program: sources and whole steps.

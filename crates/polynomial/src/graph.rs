@@ -247,7 +247,7 @@ impl<W: Word> Graph<W> {
         self.origins.insert(source, origin);
     }
 
-    /// What the source that gives a limb is; `None` for results of operations, and where nobody said.
+    /// The origin of the source that gives a limb; `None` for results of operations and sources without one.
     pub fn origin(&self, limb: Limb) -> Option<Origin> {
         match self.bundle_of(limb).operation {
             Operation::Source(number, _) => self.origins.get(&number).copied(),

@@ -85,7 +85,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of so many limbs.
+    /// Bytes of `limbs` limbs.
     fn bytes(&self, limbs: u64) -> u64 {
         limbs * self.n * self.word_bytes
     }
@@ -248,7 +248,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Takes off what nobody uses after a step.
+    /// Takes off the values that no later step uses.
     fn free(&mut self, number: usize) {
         let step = &self.program.steps[number];
         if self.root[number] != number {

@@ -349,7 +349,7 @@ mod tests {
         let reals = |bound, values: [f64; 3]| {
             evaluate(&Reals, &expressions(bound), &[values.to_vec()]).map(|v| v[1].clone())
         };
-        // Reals have room for rounding, and nothing bounds what is no number.
+        // Reals have room for rounding, and nothing bounds NaN.
         assert_eq!(
             reals(2.0, [-2.0, 2.0 + 1e-10, 0.0]).unwrap(),
             [-2.0, 2.0 + 1e-10, 0.0]

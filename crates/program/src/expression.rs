@@ -23,7 +23,7 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

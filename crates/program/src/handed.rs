@@ -52,7 +52,7 @@ pub struct Producer {
 }
 
 impl Producer {
-    /// Checks an argument of so many ciphertexts, under a set of so many primes of one scheme (BFV if `exact`).
+    /// Checks an argument of `count` ciphertexts, under a set of `primes` primes of one scheme (BFV if `exact`).
     pub(crate) fn check(&self, count: usize, primes: usize, exact: bool) -> Result<(), String> {
         if self.ciphertexts.len() != count {
             let own = self.ciphertexts.len();

@@ -3,7 +3,7 @@
 //!
 //! The label is the role, the hash of the program by section (so that a refusal can say what differs) and the public
 //! identity of the secret key. The parts are objects of the byte format, readable with the parameters. Labels
-//! find mistakes, not forgery: whoever may change the bytes may change the label.
+//! find mistakes, not forgery: a program that can change the bytes can change the label.
 
 use crate::Error;
 use rlwe::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};

@@ -55,7 +55,7 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Ciphertexts of so many slots that are sent for it.
+    /// Ciphertexts of `slots` slots that are sent for it.
     pub fn ciphertexts(&self, slots: usize) -> usize {
         match &self.secrecy {
             Secrecy::Plain => 0,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Either every term has a plaintext or none has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transform {
-    /// Scale of the plaintexts; 1 in BFV and where there are none.
+    /// Scale of the plaintexts; 1 in BFV and without plaintexts.
     pub scale: f64,
     /// The giant steps, by rising rotation; at least one.
     pub giants: Vec<Giant>,

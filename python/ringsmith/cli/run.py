@@ -249,7 +249,9 @@ def _read(inputs: Sequence[str], what: str, arguments: Mapping[str, Argument], s
             found[key or name] = _fitted(array, arguments.get(key or name))
     if found and seed is not None:
         # Sample data are made up; what --input reads may be real.
-        print("warning: --seed with --input: whoever guesses the seed has the secret key and the data", file=sys.stderr)
+        print(
+            "warning: --seed with --input: anyone who guesses the seed has the secret key and the data", file=sys.stderr
+        )
     return found
 
 

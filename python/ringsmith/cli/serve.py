@@ -102,7 +102,7 @@ def serve(
         if socket is not None and tls_certificate is not None:
             raise InputError("--socket is not the network: it takes no --tls-certificate")
         if ray is not None and workers is None:
-            raise InputError("--ray needs --workers: so many actors of --threads cores each on the cluster")
+            raise InputError("--ray needs --workers: the number of actors, of --threads cores each, on the cluster")
         quota = Quota(quota_bytes * _MIB, quota_jobs, quota_memory * _MIB, quota_seconds)
         settings = Settings(
             store.absolute(), host, port, socket, workers or cores(), threads, key_memory=key_memory * _MIB,

@@ -76,8 +76,8 @@ delta-m-decrypt (BFV) or decrypt (CKKS), key-switch; what zero-encrypt gives are
 ckks. With base conversion also scale-lift (BFV's whole scaling), decomp (the digits of a relinearisation) and multiply
 (a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set that has a
 data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
---primes: so many instead, more than the lanes in turn, and what the build cannot convert on the host, whose operations
-are counted and take no cycles; --batch: many of them, shared out to all cores).
+--primes: another number of data primes, more than the lanes in turn, and what the build cannot convert on the host,
+whose operations are counted and take no cycles; --batch: many of them, shared out to all cores).
 With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and
 --special ones, of the widest size up to the preset's that is secure, in digits of --digit-primes; --count rotations
 share its decomposition. There key-switch is one such rotation by itself, its latency, and with --batch several in

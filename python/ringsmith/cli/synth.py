@@ -37,7 +37,7 @@ ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
 """
 
 
-Seeds = Annotated[int, typer.Option(help="With --place: the median of so many seeds, an odd number.", min=1, max=99)]
+Seeds = Annotated[int, typer.Option(help="With --place: the median of this odd number of seeds.", min=1, max=99)]
 PlacerName = Annotated[
     Placer | None, typer.Option(help="With --place: heap (default) heeds timing, static routes what is congested.")
 ]

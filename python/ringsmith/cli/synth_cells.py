@@ -30,7 +30,7 @@ from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.specs import shown
 
 NO_OPERATION = "not available: {} runs no operation of ringsmith simulate by itself; --waveform takes a waveform of one"
-# At which node a library of the user's own is, nobody says.
+# The node of a user's own library is not in its file.
 DEFAULT_NM = 180.0
 
 

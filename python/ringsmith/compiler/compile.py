@@ -345,7 +345,7 @@ def _settled(
 ) -> tuple[choose.Choice, choose.Requirements]:
     """Check a circuit under a set, with the worst case for every plaintext, else for those that need it."""
     worst = replace(requirements, assume=noise.Assume.ALL)
-    # Room for the worst plaintexts would be a larger error for whoever takes the result.
+    # Room for the worst plaintexts would be a larger error in the result that the next program takes.
     if not requirements.keep or requirements.assume is noise.Assume.ALL:
         try:
             return choose.Choice(params, circuit, _checked_noise(circuit, params, worst), ()), worst

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants measured: whether a kernel's own plaintexts are as ordinary as its noise guarantee takes them to be.
 
-Values made to that end spread noise further, or lose more when they are rounded. Those of arguments are measured by
-whoever runs the program.
+Values made to that end spread noise further, or lose more when they are rounded. Those of arguments are measured
+when the program runs.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Nibnaf:
     fraction_digits: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what is no form."""
+        """Refuse parameters that do not make a form."""
         if not 1 <= self.w <= MAX_WINDOW:
             raise ParameterError(f"w = {shown(self.w)}: a window of the w-NIBNAF is from 1 to {MAX_WINDOW}")
         if self.integer_digits < 1 or self.fraction_digits < 0:
@@ -68,7 +68,7 @@ class Nibnaf:
 
     @property
     def resolution(self) -> float:
-        """The weight of the last digit: what is no larger is dropped."""
+        """The weight of the last digit: remainders up to it are dropped."""
         return float(self.base**-self.fraction_digits)
 
     @property

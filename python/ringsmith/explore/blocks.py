@@ -12,9 +12,9 @@ from ringsmith.presets import Preset
 _TILES = {"dsp26x17": (26, 17), "dsp18x18": (18, 18)}
 #: Products with fewer bits than this stay in LUTs; where the primitive is instantiated (dsp18x18) none does.
 _LEAST_PRODUCT = 10
-#: Words of so many bits are multiplied by a chain of two multipliers and rows in LUTs (rs_mul_strip).
+#: Bits of the words that are multiplied by a chain of two multipliers and rows in LUTs (rs_mul_strip).
 _STRIP = range(27, 31)
-#: Words of so many bits by five chains of two multipliers (rs_mul_cross).
+#: Bits of the words that are multiplied by five chains of two multipliers (rs_mul_cross).
 _CROSS, _CROSS_BLOCKS = range(54, 61), 10
 #: Bits by which sums of a base conversion may exceed a word (rs_rns_pkg).
 _GUARD = 4

@@ -50,7 +50,7 @@ def evolve(
     runs: int = 1,
     seed: int = 1,
 ) -> Search:
-    """Look at points until so many were evaluated, or none is new; the same seed looks at the same points.
+    """Look at points until `evaluations` were evaluated, or none is new; the same seed looks at the same points.
 
     Where next to nothing fits it ends earlier, after eight points looked at for each that was to be evaluated.
 

@@ -190,7 +190,7 @@ def _variants(params: ParameterSet) -> Iterator[ParamRequest]:
 
 
 def _longer(params: ParameterSet, n: int, more: int, specials: int) -> ParamRequest:
-    """Return a set of the same shape over another degree, its primes `more` bits longer, with so many special ones."""
+    """Return a set of the same shape over another degree: `specials` special primes, all `more` bits longer."""
     data = tuple(min(60, q.bit_length() + more) for q in params.moduli)
     dnum = -(-len(data) // specials) if specials else len(data)
     t = params.plain_modulus

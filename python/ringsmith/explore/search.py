@@ -108,7 +108,7 @@ def explore(
     progress: Progress = lambda done, total, evaluated: None,
     runs: int = 1,
 ) -> Search:
-    """Search the space of parameter sets and builds for a board, for batches of so many runs too."""
+    """Search the space of parameter sets and builds for a board, for batches of `runs` runs too."""
     able = {one.name: one for one in found if isinstance(one, Candidate)}
     refused = [one for one in found if isinstance(one, Refused)]
     search = Search(board, able, refused, len(found) * size(values))

@@ -203,7 +203,7 @@ class Encrypted(Argument):
 
 
 class Plain(Argument):
-    """An argument known in the clear to whoever evaluates the kernel."""
+    """An argument that the evaluating server sees in the clear."""
 
 
 def parts_of(name: str) -> tuple[str, str]:

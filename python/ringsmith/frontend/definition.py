@@ -84,7 +84,7 @@ class KernelDefinition:
     measured: Measured | None = None
 
     def __post_init__(self) -> None:
-        """Belong to the function's module: pickles look there."""
+        """Set `__module__` so that pickle finds the kernel."""
         object.__setattr__(self, "__module__", self.function.__module__)
 
     def __reduce__(self) -> str:

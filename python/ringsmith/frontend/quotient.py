@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quotients in BFV kernels: an exact tensor of integers over one known divisor, as a mean is.
 
-Nothing is divided while encrypted: the divisor is part of the program, and whoever decrypts divides by it.
+Nothing is divided while encrypted: the divisor is part of the program, and the client divides by it after decryption.
 """
 
 from __future__ import annotations

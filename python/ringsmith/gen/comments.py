@@ -10,7 +10,7 @@ WIDTH = 120
 
 
 def comment(text: str, marker: str = "//", indent: int = 0) -> list[str]:
-    """Return `text` as lines of comment behind `marker`, indented by so many columns, of at most `WIDTH` columns."""
+    """Return `text` as lines of comment behind `marker`, indented by `indent` columns, of at most `WIDTH` columns."""
     start = f"{' ' * indent}{marker} "
     wrapper = TextWrapper(WIDTH, initial_indent=start, subsequent_indent=start)
     wrapper.break_long_words = wrapper.break_on_hyphens = False

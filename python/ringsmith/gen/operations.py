@@ -21,7 +21,7 @@ WORDS: dict[str, tuple[Any, ...]] = {
     "runs": (True, False),
 }
 SCHEMES = ("bfv", "ckks")
-#: Most operands of an operation: `Operation::operands` of the engine has so many places.
+#: Most operands of an operation: `Operation::operands` of the engine has a place for each.
 MAX_OPERANDS = 2
 
 

@@ -51,7 +51,7 @@ def _methods(spec: Operations) -> list[str]:
     lines += [f"            Self::{own.camel}{_any(own)} => Kind::{own.camel}," for own in spec.operations]
     lines += [
         "        }", "    }", "",
-        "    /// The earlier steps it uses: the first so many of the numbers.",
+        "    /// The numbers of the earlier steps it uses, and how many of them count.",
         f"    pub const fn operands(&self) -> ([u32; {MAX_OPERANDS}], usize) {{",
         "        match *self {",
     ]  # fmt: skip

@@ -22,7 +22,7 @@ _PLAIN_CLASSES = (np.ndarray, np.memmap)
 
 
 def as_array(value: Any, name: str) -> Array:
-    """Return a value as numpy sees it; refuse what is no array of one shape or has operators of its own."""
+    """Return a value as numpy sees it; refuse ragged lists and types with operators of their own."""
     _refuse_subclasses(value, name)
     try:
         return np.asarray(value)

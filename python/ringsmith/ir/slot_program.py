@@ -287,7 +287,7 @@ class Builder:
         return len(self.ops) - 1
 
     def room_for(self, count: int) -> None:
-        """Raise `TooLongError` if there is no room for so many operations more."""
+        """Raise `TooLongError` if there is no room for `count` further operations."""
         if self.limit is not None and len(self.ops) + count > self.limit:
             raise TooLongError
 

@@ -157,7 +157,7 @@ def _send_all(line: socket.socket, body: Parts) -> None:
 
 
 def _send_rest(line: socket.socket, parts: Sequence[bytes], sent: int) -> None:
-    """Send what is left of parts of which so many bytes are sent."""
+    """Send the rest of the parts, of which `sent` bytes are sent."""
     for part in parts:
         if sent < len(part):
             line.sendall(memoryview(part)[sent:])

@@ -2,7 +2,7 @@
 """Many jobs of one program: cut into requests, several on their way at a time, results in the order of the arguments.
 
 Each is a job of its own, with a name, a state and a result; a request that fails on the way is made again, and a job
-that has its result by then is not run again unless nobody was to keep it.
+that has its result by then is not run again if its result is kept.
 """
 
 from __future__ import annotations

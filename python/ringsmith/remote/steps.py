@@ -139,7 +139,7 @@ def too_long(most: int) -> RemoteError:
 
 
 def public(data: bytes) -> bytes:
-    """Return bytes that may leave this machine: InputError for a secret key, whoever asks to send it."""
+    """Return bytes that may leave this machine: InputError for a secret key, by whatever call."""
     if is_secret(data[:HEAD]):
         raise InputError("a secret key does not leave this machine; send evaluation keys and encrypted arguments")
     return data
@@ -186,12 +186,12 @@ def plain_arguments(arrays: Mapping[str, NDArray[Any]]) -> Steps[dict[str, Any]]
 
 
 def new_job() -> str:
-    """Return a name for a job that nobody has."""
+    """Return a new name for a job."""
     return secrets.token_hex(16)
 
 
 def new_jobs(count: int) -> list[str]:
-    """Return names for jobs that nobody has."""
+    """Return new names for jobs."""
     own = secrets.token_hex(14)
     return [f"{own}{number:04x}" for number in range(count)]
 

@@ -13,7 +13,7 @@ KINDS = {
     "memory": "waiting for memory",
     "idle": "idle",
 }
-# A data port that is busy for so much of the time is the bottleneck, whatever the cores do.
+# A data port that is busy for this part of the time is the bottleneck, whatever the cores do.
 _FULL = 0.9
 
 

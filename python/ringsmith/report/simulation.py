@@ -35,7 +35,7 @@ def head(preset: AnyPreset, engine: str, operation: str, n: int, outcome: Mappin
 
 
 def speed(wall_s: float, cycles: int) -> dict[str, Any]:
-    """Return how long a simulation of so many clock cycles took; 0 cycles: nothing was simulated."""
+    """Return how long a simulation took, by its clock cycles; 0 cycles: nothing was simulated."""
     return {"wall_s": wall_s, "cycles": cycles, "kcycles_per_s": cycles / wall_s / 1e3 if cycles else None}
 
 

@@ -87,7 +87,7 @@ class Client(Shown):
         """Generate the keys that the program needs.
 
         `sample_data`: what it will encrypt is made up, so a seed needs no warning. `allow_seeded_publish`: `decrypt`
-        may publish although whoever knows the seed can take the noise off again.
+        may publish although anyone who knows the seed can remove the noise.
         """
         self.program = program
         self._randomness = Randomness(seed, program.identity.digest, "client", sample_data=sample_data)
@@ -168,7 +168,7 @@ class Client(Shown):
     def _publish_seed(self) -> bytes:
         if self._randomness.seeded and not self._allow_seeded_publish:
             raise SeedError(
-                "a client with a seed does not publish: whoever knows the seed takes the noise off again. Make the "
+                "a client with a seed does not publish: anyone who knows the seed can remove the noise. Make the "
                 "client without a seed, or with allow_seeded_publish=True in a test"
             )
         return self._randomness.take("publish")

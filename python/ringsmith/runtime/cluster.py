@@ -31,7 +31,7 @@ from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
 from ringsmith.runtime.server import Server
 
-#: A chunk is so much of a worker's share of what is left: the first ones are long, and at the end no worker has much
+#: A chunk is this part of a worker's share of the rest: the first ones are long, and at the end no worker has much
 #: left to do. The least part of a worker's share of all, and the most bytes, that a chunk is cut to.
 _PART, _LEAST, _BYTES = 2, 16, 16 << 20
 #: Chunks that a worker has at a time: it computes one while the next is on its way and the last is read.
@@ -194,7 +194,7 @@ def evaluate_many(
 
 
 def chunks(sizes: Sequence[int], workers: int) -> Iterator[range]:
-    """Cut a batch of messages of so many bytes into chunks, long ones first."""
+    """Cut a batch of messages into chunks by their bytes, long chunks first."""
     start, least = 0, max(1, len(sizes) // (workers * _LEAST))
     while start < len(sizes):
         end = min(len(sizes), start + max(least, -(-(len(sizes) - start) // (workers * _PART))))
@@ -214,7 +214,7 @@ class _Batch:
         self._attempts: dict[range, int] = {}
 
     def done(self, workers: int) -> list[Encryptions]:
-        """Evaluate everything with so many workers."""
+        """Evaluate everything with this number of workers."""
         import ray
 
         self._waiting = deque(chunks([item.nbytes for item in self._items], workers))

@@ -51,7 +51,7 @@ class Engine(Protocol):
         """The destination of recorded runs (None: not recorded)."""
 
     def report(self, seconds: float) -> dict[str, Any]:
-        """Return what the engine adds to a report after a run of so many seconds: cycles, transfers, what ran where."""
+        """Return what the engine adds to a report after a run of `seconds`: cycles, transfers, what ran where."""
 
 
 @runtime_checkable

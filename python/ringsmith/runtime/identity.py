@@ -4,7 +4,7 @@
 Ciphertexts and keys go from client to server and back as bytes. Beside them travels a label: the role (a key,
 arguments, a result), the hash of the program in sections, so that a refusal can say what differs, and the public
 identity of the key. A ciphertext's own level, scale, size and key are compared with what the program has at that place.
-Labels find mistakes, not forgery: whoever may change the bytes may change the label.
+Labels find mistakes, not forgery: a program that can change the bytes can change the label.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Label:
     @staticmethod
     @lru_cache(256)  # Messages of one program and key share one.
     def from_bytes(data: bytes) -> Label:
-        """Read `to_bytes`; FormatError for what is no label."""
+        """Read `to_bytes`; FormatError if the bytes are not a label."""
         role, sections, key = _native.label_from_bytes(data)
         return Label(Role[role], Identity(tuple(sections)), key)
 

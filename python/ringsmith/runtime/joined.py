@@ -29,7 +29,7 @@ def joined(program: ProgramData, messages: M | Sequence[M]) -> M:
 
 
 def one_of(program: ProgramData, messages: Any, kind: type[M]) -> M:
-    """Return a list of messages joined, anything else as it is: whoever takes it says what it ought to be."""
+    """Return a list of messages joined, other values unchanged: the reader reports a wrong type."""
     if not isinstance(messages, list | tuple) or not messages:
         return cast(M, messages)
     if not all(isinstance(one, kind) for one in messages):

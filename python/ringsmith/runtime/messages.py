@@ -75,7 +75,7 @@ _MAGIC, _SECRET_KEY, _MESSAGE = b"RSMI", 16, 65
 
 
 def role_of(head: bytes) -> Role | None:
-    """Return the role of a message by its first `HEAD` bytes, None for what is no message."""
+    """Return the role of a message by its first `HEAD` bytes, None if it is not a message."""
     message = len(head) >= HEAD and head[:4] == _MAGIC and int.from_bytes(head[6:8], "little") == _MESSAGE
     place = head[HEAD - 1] if message else len(_ROLES)
     return _ROLES[place] if place < len(_ROLES) else None

@@ -171,7 +171,7 @@ class ProgramData:
 
     @cached_property
     def scheme(self) -> Scheme:
-        """The same, made once: those that evaluate share the tables, whoever's keys they have."""
+        """The same, made once: all servers of this program share its tables, with any keys."""
         return self.open()
 
     def packed(self, name: str, values: Array) -> Array:

@@ -77,7 +77,7 @@ class Randomness:
         if self.seeded and not self._warned:
             self._warned = True
             warnings.warn(
-                "a seed on data of your own: whoever guesses it has the secret key and the data; leave the seed out "
+                "a seed on data of your own: anyone who guesses it has the secret key and the data; leave the seed out "
                 f"(for made-up data: {self._owner}(..., sample_data=True))",
                 SeedWarning,
                 stacklevel=3,

@@ -23,7 +23,7 @@ from ringsmith.runtime.identity import Role
 from ringsmith.runtime.program import Program
 from ringsmith.scalars import is_int, is_number
 
-#: A key that belongs to nobody, where the format wants one.
+#: Fills the field of a key that the format requires and no client has.
 _NO_KEY = "0" * 32
 _MOST_ROUNDS = 4096
 

@@ -31,7 +31,7 @@ def kernel(scheme: str, **options: Any) -> rs.Kernel:
 
 
 def pinned(scheme: str, data: int, special: int) -> ParamRequest:
-    """A set of so many primes of 45 bits at n = 4096."""
+    """A set of `data` and `special` primes of 45 bits at n = 4096."""
     primes = tuple(_native.ntt_primes(4096, 45, data + special, exclude=[]))
     own: dict[str, Any] = {"plain_modulus": 65537} if scheme == "bfv" else {"log2_scale": 40.0}
     return ParamRequest(scheme=scheme, n=4096, moduli=primes[:data], special=primes[data:], **own)

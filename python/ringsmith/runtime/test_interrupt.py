@@ -35,7 +35,7 @@ def products(x: Any, y: Any) -> Any:
 
 @contextmanager
 def interrupted(after: float) -> Iterator[None]:
-    """Send this process a SIGINT after so many seconds; what is within has to end within a second of it."""
+    """Send this process a SIGINT after `after` seconds; the body has to end within a second of it."""
     sent: list[float] = []
 
     def send() -> None:

@@ -46,7 +46,7 @@ def units_of(events: Sequence[Event]) -> list[str]:
 def slices(
     number: int, events: Sequence[Event], ns: float, start_ns: float = 0.0, lines: Sequence[str] = ()
 ) -> Iterator[bytes]:
-    """Yield the slices of a unit's instructions, of so many nanoseconds a cycle from `start_ns` on.
+    """Yield the slices of a unit's instructions, `ns` nanoseconds a cycle, from `start_ns` on.
 
     A drain that the next instruction overlaps is cut, so that slices stay apart.
     """

@@ -28,7 +28,7 @@ Place = tuple[int, int]
 
 
 class Arena:
-    """So many slots of one size, and room for the results of so many workers; memory is taken when it is first used."""
+    """Slots of one size, and room for the results of each worker; memory is taken when it is first used."""
 
     def __init__(self, slots: int, size: int, workers: int = 0, handle: int | None = None) -> None:
         """Make it; `handle`: one that another process made."""
@@ -115,7 +115,7 @@ class Body:
     """A body in a slot, which is given back with the last reference to this."""
 
     def __init__(self, arena: Arena, slot: int, length: int) -> None:
-        """Have a slot."""
+        """Hold a slot."""
         self._arena, self._slot = arena, slot
         self.start = arena.start(slot)
         self.view = arena.at(self.start, length)

@@ -115,7 +115,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def asker(running: Running) -> Iterator[Callable[[], Asker]]:
-    """A maker of tenants that nobody else has."""
+    """A maker of new tenants."""
     made: list[Asker] = []
 
     def make() -> Asker:

@@ -2,7 +2,7 @@
 """The store's database: one thread writes, requests that come together share a commit, and an answer waits for it.
 
 A commit costs one write to the disk (`synchronous=FULL`, write-ahead log). What `write` returned is on the disk; a
-process that is killed before loses only what nobody was told of.
+process that is killed before loses only changes that were never acknowledged.
 """
 
 from __future__ import annotations
@@ -182,5 +182,5 @@ class Writer:
 
         tell(Future)
         if self._loop is not None:
-            with suppress(RuntimeError):  # The loop has ended: nobody is there to be told.
+            with suppress(RuntimeError):  # The loop has ended: no request waits.
                 self._loop.call_soon_threadsafe(tell, asyncio.Future)

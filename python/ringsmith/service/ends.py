@@ -71,7 +71,7 @@ class Ends:
             self.write(self._keep_new(together, outcomes))
 
     async def _keep_new(self, ends: list[tuple[Job, Done | Failed]], outcomes: Outcomes | Lost) -> None:
-        """Write jobs that the store does not have, together with their ends."""
+        """Write jobs that the store lacks, together with their ends."""
         try:
             await self._store.add_ended([end_of(job, outcome, outcomes) for job, outcome in ends])
             for job, outcome in ends:

@@ -44,7 +44,7 @@ class Files:
         return self._parts / name
 
     def new_part(self) -> Path:
-        """Return a place for a file that nobody has yet."""
+        """Return a new path for a file."""
         return self.part(secrets.token_hex(16))
 
     def size_of_part(self, name: str) -> int:

@@ -80,7 +80,7 @@ class Patient(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def belongs_to(self, tenant: int) -> None:
-        """Know whose connection this is."""
+        """Set the tenant of this connection."""
         self.tenant = tenant
 
     def turn_away(self) -> None:
@@ -152,7 +152,7 @@ class Patient(HttpToolsProtocol):
             self._wait_for_head()
 
     def on_headers_complete(self) -> None:
-        """Have one."""
+        """Hold it."""
         self._stop_clock()
         cast(MutableMapping[str, Any], self.scope)["line"] = self
         super().on_headers_complete()
@@ -227,7 +227,7 @@ class _Request:
             self._check_length()
             await app(self._scope, self.receive, self.send)
         except ClientDisconnect:
-            pass  # Nobody is there to be answered.
+            pass  # The client is gone.
         except Exception as error:
             await self._answer(error)
         finally:
@@ -264,7 +264,7 @@ class _Request:
         return self._body if intake is None else intake.got
 
     async def _in_time(self, received: int) -> Message | None:
-        """Return the next part of the body; None if it does not come in the time that so many bytes are granted."""
+        """Return the next part of the body; None if it does not come in the time granted for its bytes."""
         granted = self._settings.body_seconds + received / self._settings.body_rate
         assert self._body_start is not None
         try:
@@ -279,7 +279,7 @@ class _Request:
             self._status = message["status"]
             headers = [*message.get("headers", ()), *_SECURITY]
             if not self._whole and self._scope["method"] in ("PUT", "POST"):
-                headers.append((b"connection", b"close"))  # What is left of the body is read by nobody.
+                headers.append((b"connection", b"close"))  # The rest of the body is not read.
             message = {**message, "headers": headers}
         self._bytes_out += len(message.get("body", b""))
         async with asyncio.timeout(self._settings.send_seconds):

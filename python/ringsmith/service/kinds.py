@@ -54,7 +54,7 @@ def _secret() -> Problem:
 
 @lru_cache(256)
 def check_arguments(head: bytes) -> None:
-    """Refuse by its header what is no message of encrypted arguments; whoever runs the program reads the rest.
+    """Refuse a message whose header is not that of encrypted arguments; the worker reads the rest.
 
     `head`: the first `HEAD` bytes. Those of one program's messages are the same; what is refused is not remembered.
     """

@@ -23,5 +23,5 @@ def log(event: str, level: int = logging.INFO, **facts: Any) -> None:
     """Write a line; facts that are None are left out."""
     if level >= _level:
         told = {name: value for name, value in facts.items() if value is not None}
-        with suppress(OSError, ValueError):  # Nobody reads stderr any more: no reason to serve nobody.
+        with suppress(OSError, ValueError):  # stderr is closed: go on serving.
             sys.stderr.write(json.dumps({"time": round(time.time(), 3), "event": event, **told}) + "\n")

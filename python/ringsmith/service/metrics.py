@@ -74,7 +74,7 @@ class Metrics:
         return self.requests.labels(method, route, str(status)), self.request_seconds.labels(route)
 
     def ended(self, state: str, seconds: float, count: int = 1) -> None:
-        """Count the end of so many jobs."""
+        """Count the end of `count` jobs."""
         self._of_state[state].inc(count)
         self._job_seconds.add(seconds, count)
 

@@ -102,7 +102,7 @@ class _Line(asyncio.Protocol):
             self._heard(message)
 
     def send(self, message: Any) -> bool:
-        """Send a message; False if nobody is there any more."""
+        """Send a message; False if the worker is gone."""
         if self._transport is None or self._transport.is_closing():
             return False
         data = pickle.dumps(message, 5)
@@ -156,7 +156,7 @@ class Pool:
         for hand in self.hands:
             if hand.busy == number and hand.process is not None:
                 self._wanted[hand.index].value = number
-                with suppress(OSError, TypeError, ValueError):  # It may be gone, and nobody has noticed yet.
+                with suppress(OSError, TypeError, ValueError):  # The worker may have ended already.
                     os.kill(hand.process.pid, signal.SIGUSR1)
                 self._loop.call_later(_PATIENCE, self._insist, hand, number)
 

@@ -82,6 +82,6 @@ def blob_of(row: tuple[Any, ...]) -> Blob:
 
 @lru_cache(256)
 def read(facts: str) -> Facts:
-    """Return the facts of a blob, which nobody changes; those that every job needs are read once."""
+    """Return the facts of a blob, which never change; those that every job needs are read once."""
     found: Facts = json.loads(facts)
     return found

@@ -154,7 +154,7 @@ class Service:
                 self.scheduler.keep(job)
 
     async def _keep_job(self, job: Job) -> None:
-        """Write a new job to the store; it may run already, but nobody is told of it before this."""
+        """Write a new job to the store. It may run already; its state is told only afterwards."""
         try:
             blob = None
             if job.inputs is not None:
@@ -299,7 +299,7 @@ class Service:
         return self.view(job)
 
     async def wait(self, tenant: Tenant, job: Job | Row, seconds: float) -> Job | Row:
-        """Return a job as it is when it has ended, or after so many seconds."""
+        """Return a job as it is at its end, or after `seconds`."""
         if isinstance(job, Job) and job.state not in ENDED and seconds > 0:
             await self.scheduler.ended(job, seconds)
         return self._newest(tenant, job)

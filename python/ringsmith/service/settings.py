@@ -48,7 +48,7 @@ class Settings:
     #: Connections at one time, and requests of one tenant, those that wait for a job included.
     connections: int = 1024
     requests: int = 256
-    #: Seconds for the head of a request; for a body, so many and one more for each `body_rate` bytes.
+    #: Seconds for the head of a request; for its body, with one more for each `body_rate` bytes.
     head_seconds: float = 10.0
     body_seconds: float = 20.0
     body_rate: int = 64 * KIB

@@ -48,7 +48,7 @@ class Store:
         database = folder / "ringsmith.sqlite3"
         self._dropped: list[bytes] = []
         self._tenants: dict[bytes, tuple[float, Tenant | None]] = {}
-        # Nobody but this process takes holdings away, and a removed tenant's number is never given again.
+        # Only this process takes holdings away, and a removed tenant's number is never given again.
         self._held: dict[tuple[int, bytes], Blob] = {}
         self.writer = Writer(database, self._after_commit)
         self._reader = connect(database)
@@ -81,7 +81,7 @@ class Store:
                 self.files.drop(digest)
 
     def _forget_unused(self, connection: sqlite3.Connection, digests: Iterable[bytes | None]) -> None:
-        """Delete blobs that nobody holds and no job needs."""
+        """Delete blobs that no tenant holds and no job needs."""
         for digest in {d for d in digests if d is not None}:
             # Asked before it goes: RETURNING gives wrong answers about NULL in some versions of SQLite.
             unused = connection.execute(

@@ -115,7 +115,7 @@ def submitting(
     stop: threading.Event,
     seed: int,
 ) -> None:
-    """Submit jobs and fetch some results until told to stop; what fails on the way is nobody's promise."""
+    """Submit jobs and fetch some results until told to stop; a submission that fails on the way is not counted."""
     rng, number = np.random.default_rng(seed), 0
     while not stop.is_set():
         if len(journal.acknowledged) - len(journal.results) > OPEN_JOBS:
@@ -139,7 +139,7 @@ def submitting(
 
 
 def kills(server: Running, moments: Budget, dice: random.Random, journal: Journal) -> Iterator[str]:
-    """Kill the server or a worker at so many random moments, each after some job was acknowledged since the last."""
+    """Kill the server or a worker at random `moments`, each after some job was acknowledged since the last."""
     while moments.more():
         there, deadline = len(journal.acknowledged), time.monotonic() + 30
         while len(journal.acknowledged) == there and time.monotonic() < deadline:
@@ -342,7 +342,7 @@ def malformed(dice: random.Random, key: str, good: dict[str, Any]) -> dict[str, 
 
 
 def attacked(server: Running, requests: Budget) -> dict[int, int]:
-    """Send so many malformed requests as a tenant of one's own; returns how often each status came."""
+    """Send malformed requests as a tenant of one's own; returns how often each status came."""
     alice, mallory = Asker(server, "alice-attacked"), Asker(server, "mallory")
     program = score.compile(x=(2, 4))
     client = program.client()

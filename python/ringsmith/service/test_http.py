@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface in wrong hands: one clear refusal each, nothing half-written, nobody else's things."""
+"""The interface in wrong hands: one clear refusal each, nothing half-written, no access to other tenants."""
 
 from __future__ import annotations
 

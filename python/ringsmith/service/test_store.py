@@ -233,7 +233,7 @@ def test_api_keys_are_kept_as_hashes(tmp_path: Path) -> None:
         tenants.remove(connection, "alice")
         with pytest.raises(InputError):
             tenants.remove(connection, "alice")
-        # Nobody gets the number of one that is gone, and what it sent too late is refused as its key is.
+        # The number of a removed tenant is not given again, and what it sent too late is refused as its key is.
         assert (again := tenants.find(connection, tenants.hash_of(tenants.add(connection, "alice")))) is not None
         assert again.number != found.number
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())

@@ -95,7 +95,7 @@ class Outcomes:
     operations: dict[str, float] = field(default_factory=dict)
 
     def frame(self, place: Place) -> None:
-        """Have the results in frames instead, which lie at a place."""
+        """Replace the results by their frames at a place."""
         for one in self.each:
             assert isinstance(one, Done), "a frame for each result"
             self.run_seconds += one.run_seconds

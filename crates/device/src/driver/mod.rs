@@ -343,7 +343,7 @@ impl Driver {
         self.patience = cycles;
     }
 
-    /// Cycles that a program of so many predicted cycles may take.
+    /// Cycles that a program may take, by its predicted cycles.
     pub(crate) fn limit(&self, predicted: u64) -> u64 {
         predicted.saturating_mul(20).saturating_add(self.patience)
     }

@@ -37,13 +37,13 @@ pub struct Circuit<'a> {
     pub encryption: Encryption,
     /// The largest magnitude of every ciphertext that is sent.
     pub inputs: Vec<f64>,
-    /// Those of them that are results of other programs, by what these promise; empty where there are none.
+    /// Those of them that are results of other programs, by what these promise; empty if all are encrypted arguments.
     pub received: Vec<Option<Received>>,
     /// Plaintexts.
     pub plaintexts: Vec<PlaintextFacts>,
     /// Linear transforms that steps apply.
     pub transforms: Cow<'a, [Transform]>,
-    /// Facts about values in CKKS, for a probable guarantee; empty where there are none.
+    /// Facts about values in CKKS, for a probable guarantee; else empty.
     pub ranges: Ranges,
     /// Inputs, then operations.
     pub steps: Cow<'a, [Step]>,

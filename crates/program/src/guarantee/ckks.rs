@@ -13,7 +13,7 @@ use rlwe::noise::log2_add;
 use std::f64::consts::LN_2;
 
 /// Two walks: with the author's promises for the error of the slots that matter, and for overflow without those that
-/// leave out slots, since what nobody looks at holds other values and would spoil the rest if it wrapped.
+/// leave out slots, since the other slots hold other values and would spoil the rest if they wrapped.
 pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound, Failure> {
     of_results(plaintexts, estimator, |promises| {
         let walk = Walk {

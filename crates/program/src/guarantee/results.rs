@@ -9,7 +9,7 @@ use rlwe::noise::Noise;
 
 impl Circuit<'_> {
     /// The noise of every output of a circuit whose guarantee is `bits`: errors as large and budgets as small as that
-    /// promises, for whoever runs it holds plaintexts to no more. Magnitudes are those of the walks along the steps.
+    /// promises, since a run holds plaintexts to no more. Magnitudes are those of the walks along the steps.
     ///
     /// # Errors
     /// As [`Circuit::bound`].

@@ -113,7 +113,7 @@ impl Operation {
         }
     }
 
-    /// The earlier steps it uses: the first so many of the numbers.
+    /// The numbers of the earlier steps it uses, and how many of them count.
     pub const fn operands(&self) -> ([u32; 2], usize) {
         match *self {
             Self::Input => ([0, 0], 0),

@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// Bytes of so many limbs of the sample's ring.
+/// Bytes of `count` limbs of the sample's ring.
 fn limbs(count: usize) -> u64 {
     (count * N * 8) as u64
 }

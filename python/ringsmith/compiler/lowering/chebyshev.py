@@ -178,7 +178,7 @@ def normalized(builder: Builder, x: Packed, low: float, high: float, where: Loca
 
 
 def _masked(builder: Builder, x: Packed, factor: PlainView, where: Location) -> Packed:
-    """Multiply by a factor, and by 0 what is no element."""
+    """Multiply elements by a factor, and all other slots by 0."""
     cts, zeros = [], []
     for number, held in enumerate(x.elements_of()):
         mask = np.zeros(builder.slots.count, dtype=bool)

@@ -20,9 +20,9 @@ from ringsmith.ir.graph import Op
 from ringsmith.ir.kinds import Kind
 from ringsmith.location import Location
 
-#: Partial sums of different widths are tried in so many ways at most.
+#: Most ways in which partial sums of different widths are tried.
 _WIDTHS = 3
-#: A way is not offered when by itself it costs so many times the cheapest.
+#: A way is not offered when by itself it costs this multiple of the cheapest.
 _HOPELESS = 4.0
 #: Vectors over more ciphertexts than this are not multiplied one ciphertext at a time.
 _MOST_PARTS = 64

@@ -25,7 +25,7 @@ from ringsmith.location import Location
 #: A ciphertext, and where it is zero.
 Value = tuple[int, NDArray[np.bool_]]
 
-#: So many terms at unequal distances are worth a mask, which costs a level.
+#: Terms at unequal distances from which a mask, which costs a level, is worth it.
 _MASKED = 8
 
 

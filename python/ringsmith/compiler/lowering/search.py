@@ -18,11 +18,11 @@ from ringsmith.compiler.lowering.price import key_switches, price
 from ringsmith.ir.slot_program import SlotProgram, TooLongError
 from ringsmith.progress import tell
 
-#: Programs of so many operations are lowered at most, all together, after the first.
+#: Most operations of all programs that are lowered after the first.
 _MOST_OPERATIONS = 40_000
-#: An alternative is given up when it has so many times the operations of the best found.
+#: An alternative is given up at this multiple of the operations of the best one found.
 _LONGER = 4
-#: A first program is given up for others beyond so many operations.
+#: A first program with more operations than this is given up for others.
 _LONG = 4_000
 
 
@@ -99,7 +99,7 @@ def _rest(choices: Choices, seen: set[frozenset[tuple[Decision, str]]], each: in
 
 
 def _next(choices: Choices, seen: set[frozenset[tuple[Decision, str]]]) -> Taken | None:
-    """Return choices that differ in one decision and were not tried yet; None if there are none."""
+    """Return choices that differ in one decision and were not tried yet; None if all were."""
     for key, trial in _changes(choices, seen):
         seen.add(key)
         return trial

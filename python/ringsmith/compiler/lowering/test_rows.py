@@ -39,7 +39,7 @@ def moves(circuit: Circuit) -> tuple[int, int]:
 
 
 def summed(count: int) -> int:
-    """Return the rotations of the cheapest sum of so many."""
+    """Return the rotations of the cheapest sum of `count` terms."""
     return sum(radix - 1 for radix in cost.stages(count))
 
 

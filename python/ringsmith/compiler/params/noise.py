@@ -92,8 +92,8 @@ def bound(
 ) -> Noise:
     """Return what the results of a circuit are sure to be under a set.
 
-    In CKKS a promise about some of the slots (`rs.within`) counts for the error, not for overflow: what nobody looks at
-    holds other values and would spoil the rest if it wrapped.
+    In CKKS a promise about some of the slots (`rs.within`) counts for the error, not for overflow: the other
+    slots hold other values and would spoil the rest if they wrapped.
     """
     estimator = _estimator(params, failure_bits)
     native = described(circuit, encryption, with_ranges=guarantee == PROBABLE)

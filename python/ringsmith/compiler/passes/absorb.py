@@ -54,7 +54,7 @@ class _Walk:
         return nodes.chebyshev(scaled, coefficients, -1.0, 1.0, where)
 
     def _scaled(self, node: Node, factor: float, uses: int = 1) -> Node | None:
-        """Return factor * node if that takes no further level, for a node that nobody else uses."""
+        """Return factor * node if that takes no further level, for a node with no other user."""
         if not node.encrypted:
             return nodes.elementwise(Op.MULTIPLY, node, nodes.constant(factor, node.where, exact=False), node.where)
         how = _SCALING.get(node.op)

@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 #: Fewest products with constants in a row, or parts of a join, of a part that is considered.
 _DEEP, _JOINED = 3, 8
-#: So many products with constants in a row are never cheaper than a matrix.
+#: Products with constants in a row from which a matrix is always cheaper.
 _TOO_DEEP = 16
 #: Most tensors that go into a part, elements of its matrix, and parts that are tried one by one.
 _MOST_LEAVES, _MOST_ELEMENTS, _MOST_PARTS = 16, 1 << 22, 8

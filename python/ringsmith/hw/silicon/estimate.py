@@ -198,7 +198,7 @@ def _place(netlist: Netlist, role: str, number: int) -> str:
 
 
 def power_report(sums: Sums, report: Mapping[str, Any], cycles: int | None) -> dict[str, Any]:
-    """Energies a cycle and of an operation of so many cycles; memories and clock as a report has them."""
+    """Energies a cycle and of an operation of `cycles` cycles; memories and clock as a report has them."""
     memory = sum(float(row["pj_per_cycle"]) for row in report["memories"])
     internal, switching = sums.internal * 1e12, sums.switching * 1e12
     critical = report["critical"]

@@ -21,7 +21,7 @@ from ringsmith.hw.toolchain import exclusive
 
 # Modules that hold a memory; small tables (rs_table) and queues become flip-flops.
 MEMORIES = ("rs_ram_1r1w", "rs_ram_1rw")
-# Delay first, then area where there is slack; no net inside a module drives more than so many cells.
+# Delay first, then area where there is slack; no net inside a module drives more cells than this.
 FANOUT = 16
 SCRIPT = f"strash\nifraig\nscorr\ndc2\nstrash\ndch\nmap -B 0.9\ntopo\nbuffer -p -N {FANOUT}\nupsize\ndnsize\nstime -p\n"
 # Changes with the commands below, so that older netlists are not taken for theirs.

@@ -51,7 +51,7 @@ class Tiled:
 
 
 def tiled(width: int, words: int) -> Tiled:
-    """A memory of so many words of so many bits."""
+    """A memory, by its words and the bits of each."""
     macro = next((macro for macro in MACROS if macro.words >= words), MACROS[-1])
     beside, on_top = -(-width // MACRO_BITS), -(-words // macro.words)
     return Tiled(

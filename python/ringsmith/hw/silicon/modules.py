@@ -35,7 +35,7 @@ class Modules:
     memories: dict[str, Memory]
 
     def places(self) -> dict[str, list[str]]:
-        """Paths of each module's instances below the top, whose own path is empty; memories are none."""
+        """Paths of each module's instances below the top, whose own path is empty; memories do not count."""
         found: dict[str, list[str]] = defaultdict(list)
 
         def visit(module: str, path: str) -> None:

@@ -254,7 +254,7 @@ def _sampled(file: Iterator[str], codes: set[str], clock: str) -> tuple[list[int
     if not edges and now is not None:
         sample(now)
     elif edges and per_time:
-        # The first times, before the first edge, were taken as cycles: they are none.
+        # The first times, before the first edge, were taken as cycles: they are not.
         times[: len(per_time)] = [-2] * len(per_time)
     return times, rows
 

@@ -62,7 +62,7 @@ class Resources:
 
 
 def count(cells: Mapping[str, int]) -> tuple[Resources, list[str]]:
-    """Resources of the primitive cells by type, and the types that are none (submodules, or unmapped logic)."""
+    """Resources of the primitive cells by type, and the other types (submodules, or unmapped logic)."""
     lut = ff = dsp = uram = 0
     bram = 0.0
     others = []

@@ -20,7 +20,7 @@ LIBRARY = re.compile(r"^\s*library\s*\([^)]*\)\s*\{", re.MULTILINE)
 
 
 def check_liberty(path: Path) -> None:
-    """Refuse what is no liberty file: unreadable, oversized, or without a `library (…)` group."""
+    """Refuse a file that is not a liberty file: unreadable, oversized, or without a `library (…)` group."""
     if _UNSAFE.search(str(path)):
         raise InputError(f"{path}: Yosys's scripts take no spaces, quotes, ; or # in a name; rename it")
     head = read_text(path, MAX_BYTES)[: 1 << 16]

@@ -26,5 +26,5 @@ pub use lane::Lane;
 pub use memory::{Memory, Table};
 pub use moves::{Digit, Share};
 pub use polynomial::Polynomial;
-pub use schedule::{in_flight, schedule, schedule_from, schedule_together};
-pub use timing::{Counters, Event, Profile, Timing};
+pub use schedule::{SlotMasks, in_flight, schedule, schedule_from, schedule_together};
+pub use timing::{Counters, Event, Holds, Profile, Timing};

@@ -4,7 +4,7 @@ use isa::{
 };
 use zq::Modulus;
 
-use crate::{Cause, Conversion, Memory, execute, lane::Lane, schedule, schedule_from};
+use crate::{Cause, Conversion, Memory, Timing, execute, lane::Lane, schedule, schedule_from};
 
 /// A build of one lane and one butterfly, n up to 64.
 pub(crate) fn build(word_bits: u32) -> BuildInfo {
@@ -427,4 +427,31 @@ fn pointwise_instructions_run_beside_transforms_where_they_have_a_unit() {
     assert!(sum.end < first.end && second.start < first.end);
     assert_eq!(with.counters.busy_pointwise, sum.end - sum.start);
     assert!(with.counters.cycles < without.counters.cycles);
+}
+
+/// The scoreboard, which knows every instruction in flight, agrees with the rule for one.
+#[test]
+fn another_unit_gets_a_slot_when_the_holder_releases_it() {
+    let info = build(14);
+    for (holder, sources, results) in [
+        ("ntt s3, s2 n=64", [2, 2], [3, 0, 1]),
+        ("intt s3, s2, s4 n=64", [2, 2], [3, 4, 1]),
+        ("pmodadd s3, s2, s4 n=64", [2, 4], [3, 3, 3]),
+        ("pmac s3, s2, s4, s5 n=64", [4, 5], [3, 3, 3]),
+    ] {
+        let start_beside = |slot: u8| {
+            let program = assemble(&format!("{holder}\nstore s{slot} n=64 buf=0")).unwrap();
+            let events = schedule(&info, &program).events;
+            let held = Timing::new(&info).holds(&program[0], events[0].start, events[0].end);
+            (events[1].start, held)
+        };
+        for slot in sources {
+            let (start, held) = start_beside(slot);
+            assert_eq!(start, held.sources, "{holder}, slot {slot}");
+        }
+        for slot in results {
+            let (start, held) = start_beside(slot);
+            assert_eq!(start, held.results, "{holder}, slot {slot}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! Every latency comes from the formulas of `spec/latency.yaml`;
 //! this file adds only the order in which the sequencer applies them.
 
-use isa::{BuildInfo, Host, Instruction, Op, Reduction, Unit};
+use isa::{BuildInfo, Host, Instruction, Op, Reduction, Shape, Unit};
 
 use crate::latency;
 
@@ -132,6 +132,17 @@ impl HostTiming {
     }
 }
 
+/// Until when an instruction keeps what it holds: first cycles in which another can have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holds {
+    /// Its unit.
+    pub unit: u64,
+    /// The slots that it reads, but for the addend of an INTT.
+    pub sources: u64,
+    /// The slots that it writes, scratch included, and the addend of an INTT.
+    pub results: u64,
+}
+
 impl Timing {
     /// The timing of a build.
     pub fn new(info: &BuildInfo) -> Self {
@@ -189,9 +200,39 @@ impl Timing {
         (words + self.host.slack(words) * rest / words).saturating_sub(STREAM_AHEAD)
     }
 
-    /// Cycles of a base conversion of `terms` terms: input primes, and one for kept residues.
-    pub fn conversion(&self, i: &Instruction, terms: u64) -> u64 {
+    /// Cycles of an instruction alone on a device that holds these base conversions.
+    pub fn cycles(&self, i: &Instruction, conversions: &[Option<Shape>]) -> u64 {
+        if !matches!(i.op, Op::Lift | Op::Scale) {
+            return self.alone(i);
+        }
+        let shape = conversions.get(usize::from(i.const_idx)).copied();
+        // A term for each input prime, and one for kept residues.
+        let terms = shape
+            .flatten()
+            .map_or(0, |shape| u64::from(shape.inputs) + u64::from(shape.own));
         latency::convert(i.log2_n.into(), terms, self.rate, self.convert_pipe)
+    }
+
+    /// Until when an instruction from `start` to `end` keeps its unit and its slots.
+    pub fn holds(&self, i: &Instruction, start: u64, end: u64) -> Holds {
+        if self.unit(i) != Unit::Compute {
+            return Holds {
+                unit: end + 1,
+                sources: end + 1,
+                results: end + 1,
+            };
+        }
+        let issue = end - start - self.pipe;
+        // A transform has read its source after its first stage.
+        let reading = match i.op.is_transform() {
+            true => (i.n() as u64 / (2 * self.butterflies) + 1).min(issue),
+            false => issue,
+        };
+        Holds {
+            unit: start + issue,
+            sources: start + reading + 1,
+            results: end + 1,
+        }
     }
 
     /// Cycles of an instruction alone, from its start to its last write; not of a base conversion.

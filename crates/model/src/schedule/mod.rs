@@ -5,7 +5,7 @@ mod port;
 mod sequencer;
 
 pub use port::schedule_together;
-pub use sequencer::in_flight;
+pub use sequencer::{SlotMasks, in_flight};
 
 use isa::{BuildInfo, Instruction, State};
 

@@ -31,17 +31,18 @@ struct Flight {
 }
 
 /// The slots of an instruction, a bit each.
-struct Slots {
+pub struct SlotMasks {
     /// Read.
-    reads: u64,
-    /// Read by the last stage only.
-    late: u64,
+    pub reads: u64,
+    /// Read by the last stage only: the addend of an INTT.
+    pub late: u64,
     /// Written, scratch included.
-    writes: u64,
+    pub writes: u64,
 }
 
-impl Slots {
-    fn of(i: &Instruction) -> Self {
+impl SlotMasks {
+    /// Those of an instruction; the zero slot and the stream count as none.
+    pub fn of(i: &Instruction) -> Self {
         let mask =
             |slots: &mut dyn Iterator<Item = u8>| slots.fold(0u64, |mask, slot| mask | 1 << slot);
         let late = if i.op == Op::Intt && i.src_c != ZERO_SLOT {
@@ -57,28 +58,29 @@ impl Slots {
         }
     }
 
-    fn all(&self) -> u64 {
+    /// Read or written.
+    pub fn all(&self) -> u64 {
         self.reads | self.writes
     }
 }
 
 pub(crate) struct Sequencer {
     timing: Timing,
-    /// Per base conversion its products a coefficient and output.
-    terms: Vec<u64>,
+    /// The base conversions that the device holds.
+    conversions: Vec<Option<Shape>>,
     dual_port: u64,
     flights: Vec<Flight>,
-    /// Slots whose reads by the last compute instruction last until a cycle.
+    /// SlotMasks whose reads by the last compute instruction last until a cycle.
     sources: (u64, u64),
     /// Cycle from which the compute unit takes an instruction.
     compute_ready: u64,
     /// Cycle until which transforms use the twiddle table.
     table_until: u64,
-    /// Slots the memory unit holds, and until when.
+    /// SlotMasks the memory unit holds, and until when.
     memory: (u64, u64),
-    /// Slots the base-conversion unit holds, and until when.
+    /// SlotMasks the base-conversion unit holds, and until when.
     rns: (u64, u64),
-    /// Slots the unit for pointwise instructions holds, and until when.
+    /// SlotMasks the unit for pointwise instructions holds, and until when.
     pointwise: (u64, u64),
     /// Cycle from which the next instruction can be taken.
     head: u64,
@@ -88,12 +90,9 @@ pub(crate) struct Sequencer {
 
 impl Sequencer {
     pub(crate) fn new(info: &BuildInfo, conversions: &[Option<Shape>]) -> Self {
-        let terms = |shape: &Option<Shape>| {
-            shape.map_or(0, |shape| u64::from(shape.inputs) + u64::from(shape.own))
-        };
         Self {
             timing: Timing::new(info),
-            terms: conversions.iter().map(terms).collect(),
+            conversions: conversions.to_vec(),
             dual_port: (1 << info.dual_port_slots) - 1,
             flights: Vec::new(),
             sources: (0, 0),
@@ -116,11 +115,12 @@ impl Sequencer {
     /// Takes an instruction from its start to its end.
     pub(crate) fn take(&mut self, index: usize, i: &Instruction, start: u64, end: u64) -> Event {
         let unit = self.timing.unit(i);
+        let held = self.timing.holds(i, start, end);
         match unit {
-            Unit::Compute => self.take_compute(i, start, end, self.timing.issue(i)),
-            Unit::Memory => self.memory = (Slots::of(i).all(), end + 1),
-            Unit::Rns => self.rns = (Slots::of(i).all(), end + 1),
-            Unit::Pointwise => self.pointwise = (Slots::of(i).all(), end + 1),
+            Unit::Compute => self.take_compute(i, start, end),
+            Unit::Memory => self.memory = (SlotMasks::of(i).all(), held.unit),
+            Unit::Rns => self.rns = (SlotMasks::of(i).all(), held.unit),
+            Unit::Pointwise => self.pointwise = (SlotMasks::of(i).all(), held.unit),
             Unit::Control => {}
         }
         self.head = start + 1;
@@ -135,11 +135,7 @@ impl Sequencer {
 
     /// Cycles of an instruction that waits for nothing.
     pub(crate) fn cycles(&self, i: &Instruction) -> u64 {
-        if !matches!(i.op, Op::Lift | Op::Scale) {
-            return self.timing.alone(i);
-        }
-        let terms = self.terms.get(usize::from(i.const_idx));
-        self.timing.conversion(i, terms.copied().unwrap_or(0))
+        self.timing.cycles(i, &self.conversions)
     }
 
     /// Takes the LOAD of a streamed operand, which ends when the product that reads it lets it.
@@ -169,8 +165,8 @@ impl Sequencer {
         let pipe = self.timing.pointwise_pipe.unwrap_or(self.timing.pipe);
         let end = start + issue + pipe;
         match unit {
-            Unit::Pointwise => self.pointwise = (Slots::of(i).all(), end + 1),
-            _ => self.take_compute(i, start, end, issue),
+            Unit::Pointwise => self.pointwise = (SlotMasks::of(i).all(), end + 1),
+            _ => self.take_compute(i, start, end),
         }
         self.head = start + 1;
         Event {
@@ -210,7 +206,7 @@ impl Sequencer {
         ]);
         chances.retain(|&cycle| cycle >= self.head);
         chances.sort_unstable();
-        let slots = Slots::of(i);
+        let slots = SlotMasks::of(i);
         for pair in chances.windows(2) {
             let (now, next) = (pair[0], pair[1]);
             let free = match unit {
@@ -233,7 +229,7 @@ impl Sequencer {
     }
 
     /// Whether this instruction's slots have no hazard with earlier ones in a cycle.
-    fn clear(&self, i: &Instruction, unit: Unit, slots: &Slots, now: u64) -> bool {
+    fn clear(&self, i: &Instruction, unit: Unit, slots: &SlotMasks, now: u64) -> bool {
         let flights = || self.flights.iter().filter(|flight| flight.end >= now);
         let pending = flights().fold(0, |mask, flight| mask | flight.writes);
         let late = flights().fold(0, |mask, flight| mask | flight.late);
@@ -271,10 +267,11 @@ impl Sequencer {
         }
     }
 
-    fn take_compute(&mut self, i: &Instruction, start: u64, end: u64, issue: u64) {
-        let slots = Slots::of(i);
+    fn take_compute(&mut self, i: &Instruction, start: u64, end: u64) {
+        let slots = SlotMasks::of(i);
+        let held = self.timing.holds(i, start, end);
         self.flights.retain(|flight| flight.end >= start);
-        let Slots { late, writes, .. } = slots;
+        let SlotMasks { late, writes, .. } = slots;
         self.flights.push(Flight {
             end,
             writes,
@@ -282,14 +279,10 @@ impl Sequencer {
             log2_n: i.log2_n,
             mod_idx: i.mod_idx,
         });
-        self.compute_ready = start + issue;
-        // A transform has read its source after its first stage.
-        let first = if i.op.is_transform() {
-            self.table_until = start + issue + 1;
-            (i.n() as u64 / (2 * self.timing.butterflies) + 1).min(issue)
-        } else {
-            issue
-        };
-        self.sources = (slots.reads & !late, start + first + 1);
+        self.compute_ready = held.unit;
+        if i.op.is_transform() {
+            self.table_until = held.unit + 1;
+        }
+        self.sources = (slots.reads & !late, held.sources);
     }
 }

@@ -7,6 +7,7 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import disjoint_base
 
 __all__ = [
     "FAILURE_BITS",
@@ -170,6 +171,7 @@ class KeyGenerator:
 
 # ---------------------------------------------------------------- BFV
 
+@disjoint_base
 class Backend:
     @property
     def name(self) -> str: ...

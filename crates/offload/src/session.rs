@@ -75,7 +75,7 @@ pub struct Session {
     usage: Usage,
     /// The last work section, or submission that was more than transfers.
     last: Worked,
-    /// Of all submissions, if they are kept.
+    /// All submissions, while they are kept.
     timeline: Option<Timeline>,
 }
 

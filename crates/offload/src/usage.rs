@@ -94,7 +94,7 @@ pub struct Usage {
 }
 
 impl Moved {
-    /// Count a polynomial of so many bytes.
+    /// Counts a polynomial of `bytes` bytes.
     pub(crate) fn count(&mut self, bytes: u64) {
         self.polynomials += 1;
         self.bytes += bytes;

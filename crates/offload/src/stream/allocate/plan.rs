@@ -16,9 +16,9 @@ pub struct Submission {
     pub moduli: Vec<(u8, Vec<u128>)>,
     /// Constants to set before: index, one for each lane, and the lanes' moduli.
     pub constants: Vec<(u8, Vec<u128>, Vec<u128>)>,
-    /// Base conversions to set before, or to give up: their number.
+    /// Base conversions to set before, or to forget (`None`), by number.
     pub conversions: Vec<(u8, Option<Spec>)>,
-    /// Automorphisms and digits to set before: their number.
+    /// Automorphisms and digits to set before, by number.
     pub moves: Vec<(u8, Move)>,
     /// Tiles to put in buffers before.
     pub uploads: Vec<(u32, TileId)>,
@@ -37,7 +37,7 @@ pub struct Plan {
     pub submissions: Vec<Submission>,
     /// Tables by number, each with a section that it is for.
     pub tables: Vec<(Table, usize)>,
-    /// Tiles that are loaded, as often as they are.
+    /// The tile of each LOAD.
     pub loads: Vec<TileId>,
     /// Buffers for tiles.
     pub buffers: u32,

@@ -47,7 +47,7 @@ pub struct Shift {
 /// Computes a program on each core; their outputs can be taken from the memories that are returned.
 ///
 /// # Errors
-/// [`Ended`]. Cores that failed were reset, all of them.
+/// [`Ended`]. If a core fails, all cores were reset.
 pub fn run<'g, W: Word, H: Host<W>>(
     streams: &mut [Stream<'_>],
     shared: &mut SharedBuffers,
@@ -56,56 +56,21 @@ pub fn run<'g, W: Word, H: Host<W>>(
     shift: &mut Shift,
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
     shared.clear();
-    let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
     let first = &streams[0];
-    let parts = plan_parts(
-        first.driver.info(),
-        first.offer,
-        jobs.iter().map(|job| job.0),
-    )?;
+    let graphs = jobs.iter().map(|job| job.0);
+    let parts = plan_parts(first.driver.info(), first.offer, graphs)?;
+    let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
     for (stream, part) in streams.iter_mut().zip(parts) {
         running.push(stream.start(part)?);
     }
-    shift
-        .cores
-        .resize(shift.cores.len().max(jobs.len()), CoreTime::default());
+    let cores = shift.cores.len().max(jobs.len());
+    shift.cores.resize(cores, CoreTime::default());
     loop {
-        // Those that have a further submission.
-        let mut active = Vec::new();
-        for core in 0..jobs.len() {
-            if core > 0 {
-                let known = streams[0].buffers.tables.clone();
-                streams[core].buffers.tables.extend(known);
-            }
-            let shared = (jobs.len() > 1).then_some(&mut *shared);
-            if streams[core].prepare(&mut running[core], jobs[core].1, shared)? {
-                active.push(core);
-            }
-        }
+        let active = prepare(streams, shared, jobs, &mut running)?;
         if active.is_empty() {
             break;
         }
-        let programs: Vec<Vec<Instruction>> = active
-            .iter()
-            .map(|&core| running[core].program().to_vec())
-            .collect();
-        let mut drivers: Vec<&mut Driver> = streams
-            .iter_mut()
-            .enumerate()
-            .filter(|(core, _)| active.contains(core))
-            .map(|(_, stream)| &mut *stream.driver)
-            .collect();
-        let predicted = predict(&drivers, &programs);
-        let begun = Instant::now();
-        let profiles = run_together(&mut drivers, &programs, &|| progress.stopped())?;
-        let timing = Timing::new(drivers[0].info());
-        let ended = Instant::now();
-        streams[0].usage.device_seconds += (ended - begun).as_secs_f64();
-        shift.add(&active, &profiles, &programs, &timing);
-        shift.predicted_cycles += longest(&predicted);
-        for (&core, profiles) in active.iter().zip(profiles.into_iter().zip(predicted)) {
-            streams[core].settle(&mut running[core], profiles, (begun, ended))?;
-        }
+        submit(streams, &active, &mut running, progress, shift)?;
         let all = running.iter().map(Running::progress);
         let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         if !progress.tell(done, total) {
@@ -113,6 +78,59 @@ pub fn run<'g, W: Word, H: Host<W>>(
         }
     }
     Ok(running.into_iter().map(Running::into_memory).collect())
+}
+
+/// Prepares the next submission of each core; returns the cores that have one.
+fn prepare<W: Word, H: Host<W>>(
+    streams: &mut [Stream<'_>],
+    shared: &mut SharedBuffers,
+    jobs: &[(&Graph<W>, &H)],
+    running: &mut [Running<'_, W>],
+) -> Result<Vec<usize>, Ended<H::Error>> {
+    let mut active = Vec::new();
+    for (core, (_, host)) in jobs.iter().enumerate() {
+        if core > 0 {
+            let known = streams[0].buffers.tables.clone();
+            streams[core].buffers.tables.extend(known);
+        }
+        let shared = (jobs.len() > 1).then_some(&mut *shared);
+        if streams[core].prepare(&mut running[core], *host, shared)? {
+            active.push(core);
+        }
+    }
+    Ok(active)
+}
+
+/// Runs the prepared submissions of these cores at the same time.
+fn submit<W: Word, E>(
+    streams: &mut [Stream<'_>],
+    active: &[usize],
+    running: &mut [Running<'_, W>],
+    progress: &dyn Progress,
+    shift: &mut Shift,
+) -> Result<(), Ended<E>> {
+    let programs: Vec<Vec<Instruction>> = active
+        .iter()
+        .map(|&core| running[core].program().to_vec())
+        .collect();
+    let mut drivers: Vec<&mut Driver> = streams
+        .iter_mut()
+        .enumerate()
+        .filter(|(core, _)| active.contains(core))
+        .map(|(_, stream)| &mut *stream.driver)
+        .collect();
+    let predicted = predict(&drivers, &programs);
+    let begun = Instant::now();
+    let profiles = run_together(&mut drivers, &programs, &|| progress.stopped())?;
+    let timing = Timing::new(drivers[0].info());
+    let ended = Instant::now();
+    streams[0].usage.device_seconds += (ended - begun).as_secs_f64();
+    shift.add(active, &profiles, &programs, &timing);
+    shift.predicted_cycles += longest(&predicted);
+    for (&core, profiles) in active.iter().zip(profiles.into_iter().zip(predicted)) {
+        streams[core].settle(&mut running[core], profiles, (begun, ended))?;
+    }
+    Ok(())
 }
 
 fn longest(profiles: &[Profile]) -> u64 {

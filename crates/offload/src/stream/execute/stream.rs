@@ -22,7 +22,7 @@ use crate::{Offer, OffloadError, Usage};
 
 /// Progress callback and cancellation of a run.
 pub trait Progress {
-    /// So many of all operations are done; `false` stops the run.
+    /// `done` of `total` operations are done; `false` stops the run.
     fn tell(&self, done: usize, total: usize) -> bool;
 
     /// Whether to stop, asked often while the device is at work.
@@ -47,7 +47,7 @@ pub struct Stream<'s> {
     pub usage: &'s mut Usage,
     /// The last submission that was more than transfers.
     pub last: &'s mut Worked,
-    /// Where all submissions are kept, if they are.
+    /// Keeps all submissions, if asked to.
     pub timeline: Option<&'s mut Timeline>,
 }
 

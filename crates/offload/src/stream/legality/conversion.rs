@@ -49,7 +49,7 @@ pub fn is_move<W: Word>(
             .filter(|(_, rows)| is_target(bundle, layout, target, rows.clone()))
             .map(|(operand, _)| operand[0])
             .collect();
-        // A lane that nobody reads gets something that is reduced.
+        // A lane that no operation reads gets a reduced value.
         let sources = &layout.sections[set(from[0])].moduli;
         let fills = |p: &u128| sources.iter().any(|q| suits(*q, *p));
         let moduli = &layout.sections[target].moduli;

@@ -33,7 +33,7 @@ impl Spec {
     /// Its constants.
     ///
     /// # Errors
-    /// Primes that are none, or twice the same.
+    /// [`OffloadError::Shape`] for words that cannot be moduli, or are not distinct.
     pub fn conversion(&self) -> Result<Conversion, OffloadError> {
         let moduli = |values: &[u128]| -> Result<Vec<Modulus<u128>>, OffloadError> {
             values.iter().map(|&value| modulus(value)).collect()
@@ -84,7 +84,7 @@ pub enum Move {
 /// The digit that a move is.
 ///
 /// # Errors
-/// Primes that are none, or do not suit each other.
+/// [`OffloadError::Shape`] for words that cannot be moduli, or do not suit each other.
 pub fn digit(shares: &[(u8, u128, u128)]) -> Result<Digit, OffloadError> {
     let share = |&(from, q, p): &(u8, u128, u128)| Ok((from, modulus(q)?, modulus(p)?));
     let shares: Result<Vec<_>, OffloadError> = shares.iter().map(share).collect();

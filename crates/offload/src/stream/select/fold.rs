@@ -31,7 +31,7 @@ fn uses(tiles: &Tiles) -> Vec<Uses> {
 /// result has a conversion as its only reader.
 ///
 /// # Errors
-/// A modulus that is none.
+/// [`OffloadError::Shape`] for a lane's word that cannot be a modulus.
 pub fn fold(tiles: &mut Tiles) -> Result<(), OffloadError> {
     let is_product = |op: &TileOp| op.op == Op::Cmodmul;
     if !tiles.ops.iter().any(is_product) {

@@ -26,7 +26,7 @@ impl<W: Word> Selector<'_, W> {
     /// The instructions of operations in this order.
     ///
     /// # Errors
-    /// A modulus that is none.
+    /// [`OffloadError::Shape`] for a lane's word that cannot be a modulus.
     pub fn select(&self, order: Vec<SectionOp>) -> Result<Tiles, OffloadError> {
         let mut tiles = Tiles::default();
         for item in order {
@@ -98,8 +98,8 @@ impl<W: Word> Selector<'_, W> {
         });
     }
 
-    /// A conversion of single primes to one section, by moves from lane to lane. A lane that nobody reads gets
-    /// something that is reduced, but for a result that is not reduced anyway.
+    /// A conversion of single primes to one section, by moves from lane to lane. A lane that no operation
+    /// reads gets a reduced value, unless the result is not reduced anyway.
     fn move_lanes(&self, tiles: &mut Tiles, item: SectionOp, bundle: &Bundle, moving: Moving) {
         let section = item.section;
         let moduli = &self.layout.sections[section].moduli;
@@ -181,7 +181,7 @@ impl<W: Word> Selector<'_, W> {
             .iter()
             .rposition(Option::is_some)
             .map_or(0, |last| last + 1);
-        // Lanes between, which nobody reads, need a prime that the unit takes.
+        // Lanes in between, which no operation reads, need a prime that the unit takes.
         let filler = self.value(bundle.moduli[0]);
         let spec = Spec {
             first: first as u8,

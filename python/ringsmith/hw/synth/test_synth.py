@@ -25,7 +25,7 @@ from ringsmith.hw.synth.targets import PARTS, design_of
 from ringsmith.hw.verilator import elaboration_error
 from ringsmith.presets import load_preset
 
-FIFO = Design(name="fifo", top="rs_fifo", parameters={"Width": 8, "Depth": 16})
+FIFO = Design(name="fifo", top="rs_fifo", parameters={"Width": 32, "Depth": 16})
 LIBERTY = """
 library (toy) {
   area_unit : "1um2";
@@ -179,6 +179,7 @@ def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
         assert total["lut"] > 0
         assert total["ff"] > 0
     placed = place(FIFO, store=store, quiet=True)
+    assert placed["placer"] == Placer.HEAP
     assert placed["fmax_mhz"] > 50
     logic, wires = (float(placed["critical"].split(part)[0].split()[-1]) for part in (" ns in", " ns of"))
     assert logic + wires == pytest.approx(1000 / placed["fmax_mhz"], rel=0.1)
@@ -202,11 +203,11 @@ def test_of_several_seeds_the_median_is_given(tmp_path: Path) -> None:
 def test_pins_beyond_those_of_a_package_become_registers(tmp_path: Path) -> None:
     wide = Design(name="wide", top="rs_fifo", parameters={"Width": 200, "Depth": 4})
     store = Store(tmp_path / "results.sqlite")
-    for placer in Placer:
-        found = place(wide, placer=placer, store=store, quiet=True)
-        assert found["placer"] == placer
-        assert found["chained_pins"] > 2 * 200
-        assert found["fmax_mhz"] > 50
+    # The other placer is the FIFO's above.
+    found = place(wide, placer=Placer.STATIC, store=store, quiet=True)
+    assert found["placer"] == Placer.STATIC
+    assert found["chained_pins"] > 2 * 200
+    assert found["fmax_mhz"] > 50
 
 
 @pytest.mark.hw

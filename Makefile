@@ -51,7 +51,7 @@ run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
 lint: build $(STAMP)-hw ## rustfmt, clippy, ruff, mypy; Verilator and verible on the RTL of every preset
 	@tools/lint.sh
 
-test: ## Lint and every test, hardware unit tests included (under 20 minutes)
+test: ## Lint and every kind of test, of the hardware too; ends with the seconds of each part
 	@$(MAKE) --no-print-directory -j3 build setup-hw tests-compiled # packages arrive while the engine compiles
 	@tools/test.sh
 

@@ -14,9 +14,10 @@ from ringsmith.errors import ParameterError
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-def test_python_page(tmp_path: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text(), re.DOTALL)
-    assert len(blocks) >= 5
+@pytest.mark.parametrize(("name", "least"), [("python", 5), ("start", 1), ("first-kernels", 3)])
+def test_the_blocks_of_a_page_run(name: str, least: int, tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{name}.md").read_text(), re.DOTALL)
+    assert len(blocks) >= least
     page = tmp_path / "page.py"
     page.write_text("\n".join(blocks))
     exec(compile(page.read_text(), str(page), "exec"), {"__name__": "page"})

@@ -3,7 +3,8 @@
 
 `make bench WHAT=peers` installs the peers from package registries into `target/peers`, builds them, runs each pinned to
 one core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
-terminal, `docs/bench-peers.md` and `docs/bench-peers.svg`. The fraction of the arithmetic limit that our transforms
+terminal, this machine's file in `spec/results/peers`, and from all machines' files `docs/bench-peers.md`;
+`docs/bench-peers.svg` is of this run. A peer that was left out is named there with the reason. The fraction of the arithmetic limit that our transforms
 reach is printed below the table. Sizes of keys and peak memory go to `target/bench-peers-memory.json` and a table.
 
 On two cores a row is the time per operation at full load of both: for ours a batch on one pool of two pinned threads,
@@ -27,11 +28,16 @@ import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
-from table import BATCH, OURS, PORTABLE, print_table, write_markdown
+from table import BATCH, OURS, PORTABLE, further_tables, print_table, stored
+
+from ringsmith.gen import write_all
+from ringsmith.results.measure import commit_here
+from ringsmith.results.peers import Machine, save_machine
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,6 +45,16 @@ BUILD = ROOT / "target" / "peers"
 RESULT = ROOT / "target" / "bench-peers.json"
 LIMITS = ROOT / "target" / "bench-peers-limits.txt"
 MEMORY = ROOT / "target" / "bench-peers-memory.json"
+
+
+#: The reason for each peer that was left out, by its name.
+LEFT_OUT: dict[str, str] = {}
+
+
+def leave_out(name: str, reason: object) -> None:
+    """Go on without a peer: say so, and keep the reason for the report."""
+    LEFT_OUT[name] = " ".join(str(reason).split())[:200]
+    print(f"  left out: {name}: {reason}", file=sys.stderr)
 
 
 class UnavailableError(Exception):
@@ -132,7 +148,7 @@ def build_seal() -> list[Peer]:
     need("cmake", "cmake")
     names = {"hexl": "SEAL 4.0.0 + HEXL", "plain": "SEAL 4.0.0"}
     if not list(Path("/usr").glob("lib*/**/CpuFeaturesConfig.cmake")):
-        print(f"  left out: {names.pop('hexl')} needs the Debian package libcpu-features-dev", file=sys.stderr)
+        leave_out(names.pop("hexl"), "it needs the Debian package libcpu-features-dev")
     sh(["bash", str(HERE / "seal/build.sh"), str(seal_sources()), str(BUILD / "seal"), *names])
     return [Peer(name, [str(BUILD / f"seal/bench-{kind}"), name]) for kind, name in names.items()]
 
@@ -254,7 +270,7 @@ def measure(peers: list[Peer], threads: list[int], rounds: int, earlier: list[di
                 try:
                     rows = one_thread(peer) if count == 1 else two_threads(peer)
                 except UnavailableError as reason:
-                    print(f"  left out: {reason}", file=sys.stderr)
+                    leave_out(peer.name, reason)
                     continue
                 keep_best(best, rows)
     return [row for turns in best.values() for row in turns]
@@ -306,6 +322,22 @@ def machine() -> str:
     return "{}, family {} model {}".format(*name) + "".join(f", {cache}" for cache in caches)
 
 
+def this_machine(rows: list[dict], limits: str) -> Machine:
+    """What the store keeps of this run."""
+    libraries = {row["library"] for row in rows if not row["library"].startswith(OURS)}
+    return Machine(
+        machine=machine(),
+        command="make bench WHAT=peers",
+        commit=commit_here(),
+        date=datetime.now(UTC).date().isoformat(),
+        peers=tuple(sorted(libraries)),
+        left_out=dict(sorted(LEFT_OUT.items())),
+        rows=tuple(stored(rows)),
+        tables=further_tables(rows),
+        limits=limits.strip().partition("\n")[2],
+    )
+
+
 def write(path: Path, rows: list[dict]) -> None:
     """Replace a result as a whole."""
     part = path.with_suffix(".part")
@@ -341,7 +373,9 @@ def main() -> int:
             try:
                 peers += BUILDERS[name]()
             except UnavailableError as reason:
-                print(f"  left out: {reason}", file=sys.stderr)
+                leave_out(name, reason)
+        for name in set(BUILDERS) - set(options.only or BUILDERS):
+            leave_out(name, f"the run was of --only {' '.join(options.only)}")
         if not options.memory_only:
             earlier = json.loads(RESULT.read_text()) if options.more else []
             write(RESULT, measure(peers, options.threads, options.rounds, earlier))
@@ -358,7 +392,11 @@ def main() -> int:
         limits = LIMITS.read_text() if LIMITS.exists() else ""
         print_table(rows)
         print(limits)
-        write_markdown(rows, limits, ROOT / "docs" / "bench-peers.md")
+        if not options.report:
+            print(f"stored: {save_machine(this_machine(rows, limits)).relative_to(ROOT)}")
+            write_all(ROOT)
+        for name, reason in sorted(LEFT_OUT.items()):
+            print(f"left out: {name}: {reason}")
         bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
     print_memory(memory)
     wrong = [row for row in (*rows, *memory) if not row["correct"]]

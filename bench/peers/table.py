@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a peer run: ours, the best peer and the ratio, on the terminal and as a page."""
+"""The table of a peer run: ours, the best peer and the ratio, on the terminal and as rows of the store."""
 
 from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+
+from ringsmith.results.peers import Row
 
 OURS = "ringsmith"
 # Ends the name of a library that ran without vector instructions; such rows are compared with each other.
@@ -82,12 +83,6 @@ def second_thread_summary(turns: list[tuple[str, ...]]) -> str:
     return f"{what}, {low} of them less than {WANTED}."
 
 
-LEFT_OUT = (
-    "**Not among the peers**: OpenFHE built from source with HEXL, which no registry ships; its wheel has no HEXL.",
-    "Measured elsewhere by hand, n = 4096, HPSPOVERQ: a BFV multiplication 707 µs, with relinearisation 814 µs; ours",
-    "there 180 and 257 µs. It is the strongest BFV peer known to us.",
-)
-
 COLUMNS = ("operation", "n", "moduli", "threads", OURS, "spread", "best peer", "its time", "ratio")
 
 
@@ -145,42 +140,36 @@ def print_table(rows: list[dict]) -> None:
         print(second_thread_summary(turns))
 
 
-def write_markdown(rows: list[dict], limits: str, path: Path) -> None:
-    """The same table as a page, and below it the transforms against their limit."""
-    libraries = ", ".join(sorted(name for name in {row["library"] for row in rows} if not name.startswith(OURS)))
-    head = [
-        "# ringsmith beside other libraries",
-        "",
-        "Written by `make bench WHAT=peers`: medians in µs of one run on one machine, of its rounds the least",
-        "disturbed; every result is checked by decryption.",
-        f"Peers: {libraries}.",
-        "Of several splits into data and special primes (n = 32768: 14+1, 12+3) each library's fastest stands.",
-        "At n = 4096 the same 180 bits of data stand as 6x30 (7x30 with the special prime) and as 4x45 (5x45).",
-        "What a row on two threads means: [performance.md](performance.md).",
-        "",
-        *LEFT_OUT,
-        "",
-        "![Time per operation beside the peers](bench-peers.svg)",
-        "",
-        *_markdown(COLUMNS, lines(with_vectors(rows))),
-    ]
-    turns = second_thread(rows)
-    if turns:
-        head += ["", "## A second thread", "", second_thread_summary(turns), "", *_markdown(TURNS, turns)]
-    left = budget_lines(rows)
-    if left:
+def stored(rows: list[dict]) -> list[Row]:
+    """The lines of both tables as the store keeps them; lines that ours is not in are left out."""
+    portable = [row for row in rows if row["library"].endswith(PORTABLE)]
+    out = []
+    for is_portable, some, name in ((False, with_vectors(rows), OURS), (True, portable, OURS + PORTABLE)):
+        for (operation, n, moduli, threads), group in grouped(some).items():
+            ours, peer = group.get(name), best_peer(group, name)
+            if ours is None or (is_portable and peer is None):
+                continue
+            row = {"ours_us": round(ours["median_us"], 1), "spread": round(ours["spread"], 2)}
+            if peer:
+                ratio = round(peer["median_us"] / ours["median_us"], 2)
+                row |= {"peer": peer["library"], "peer_us": round(peer["median_us"], 1), "ratio": ratio}
+            out.append(Row(operation=operation, n=n, moduli=moduli, threads=threads, is_portable=is_portable, **row))
+    return out
+
+
+def further_tables(rows: list[dict]) -> dict[str, str]:
+    """The tables of the second thread and of noise budgets as Markdown, by title."""
+    out = {}
+    if turns := second_thread(rows):
+        out["A second thread"] = "\n".join([second_thread_summary(turns), "", *_markdown(TURNS, turns)])
+    if left := budget_lines(rows):
         what = (
             "SEAL and Lattigo encrypt over all primes and divide by the special ones: they start with 4 to 5 bits "
             "more. `bfv-encrypt-extended` is that way of ours, an option ([bfv.md](bfv.md#encryption-over-qp)), "
             "beside theirs."
         )
-        head += ["", "## Noise budget left, in bits", "", what, "", *_markdown(BUDGETS, left)]
-    portable, body = portable_lines(rows), []
-    if portable:
-        title = ["", "## Without vector instructions", "", f"Ours with `RINGSMITH_SIMD={PORTABLE[2:]}`.", ""]
-        body = title + _markdown(COLUMNS, portable)
-    tail = ["", "The transforms against their arithmetic limit, best (median):", "", "```", limits.rstrip(), "```", ""]
-    path.write_text("\n".join([*head, *body, *(tail if limits else [""])]))
+        out["Noise budget left, in bits"] = "\n".join([what, "", *_markdown(BUDGETS, left)])
+    return out
 
 
 def _markdown(columns: tuple[str, ...], body: list[tuple[str, ...]]) -> list[str]:

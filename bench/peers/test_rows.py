@@ -2,7 +2,7 @@
 """The round that counts among several, and the speed-up by a second thread."""
 
 from run import keep_best, less_disturbed
-from table import budget_lines, second_thread, second_thread_summary
+from table import budget_lines, second_thread, second_thread_summary, stored
 
 
 def row(operation: str, threads: int, median: float, *, correct: bool = True) -> dict:
@@ -55,3 +55,12 @@ def test_budgets_stand_beside_each_other_where_both_tell_them() -> None:
     peer = {**ours, "library": "peer", "noise_budget_bits": 45}
     other = {**row("bfv-multiply", 1, 1.0), "noise_budget_bits": 12.0}
     assert budget_lines([ours, peer, {**row("ntt", 1, 1.0)}, other]) == [("bfv-encrypt", "4096", "45", "41", "peer 45")]
+
+
+def test_the_store_keeps_ours_beside_the_fastest_peer() -> None:
+    peer = {**row("ntt", 1, 6.0), "library": "peer"}
+    wrong = {**row("ntt", 1, 0.1, correct=False), "library": "wrong"}
+    kept = stored([row("ntt", 1, 3.0), peer, wrong, {**row("intt", 1, 2.0), "library": "peer"}])
+    assert [(one.operation, one.ours_us, one.peer, one.peer_us, one.ratio) for one in kept] == [
+        ("ntt", 3.0, "peer", 6.0, 2.0)
+    ]

@@ -11,7 +11,9 @@ from typing import Any
 from ringsmith import shipped
 from ringsmith.errors import InputError
 from ringsmith.files import read_toml
-from ringsmith.results import Result, read, rounded
+from ringsmith.results import Record, Result, Run, load_records, load_runs, read, rounded
+from ringsmith.results.expression import evaluate, names_in
+from ringsmith.results.peers import Machine, load_machines
 from ringsmith.scalars import is_int, is_number
 
 CLAIMS = shipped.spec() / "claims.toml"
@@ -82,7 +84,8 @@ class Claim:
     `path` names the value in the command's JSON; `scale` multiplies it; `fast` marks what is regenerated in CI.
     Without a command, `reason` says why the entry is open. `ours` is the value in the store of results. An open
     entry may have an estimate, under a heading of its own and without a ratio: what `estimate_command` prints at
-    `estimate_path`, times `estimate_scale`.
+    `estimate_path`, times `estimate_scale`. In place of a command and its path, `figure` or `estimate_figure` is an
+    expression of what `spec/results/runs.toml` and `records.toml` name (`heaws-multiply.cycles / 200`).
     """
 
     id: str
@@ -100,11 +103,13 @@ class Claim:
     path: str | None = None
     scale: float = 1.0
     fast: bool = False
+    figure: str | None = None
     reason: str | None = None
     ours: float | None = None
     estimate_command: str | None = None
     estimate_path: str | None = None
     estimate_scale: float = 1.0
+    estimate_figure: str | None = None
     estimate: float | None = None
 
     @property
@@ -147,10 +152,10 @@ class Claim:
             "includes": self.includes,
             "ours": self.ours,
             "ratio": self.ratio,
-            "command": self.command,
+            "command": self.command or self.figure,
             "source": self.source,
             "estimate": self.estimate,
-            "estimate_command": self.estimate_command,
+            "estimate_command": self.estimate_command or self.estimate_figure,
             "reason": self.why_open,
             "note": self.note,
             "errata": list(self.errata),
@@ -189,12 +194,17 @@ def load(path: Path = CLAIMS, results: Path | None = None) -> Ledger:
     """
     data = read_toml(path)
     errata = tuple(_erratum(path, index, entry) for index, entry in enumerate(_entries(path, data, "erratum")))
-    stored = read(results)
+    known = _Known(
+        read(results),
+        load_runs(_beside(results, "runs.toml")),
+        load_records(_beside(results, "records.toml")),
+        load_machines(_beside(results, "peers")),
+    )
     numbers = {erratum.number for erratum in errata}
     seen: set[str] = set()
     claims = []
     for index, entry in enumerate(_entries(path, data, "claim")):
-        claim = _claim(path, index, entry, stored)
+        claim = _claim(path, index, entry, known)
         if claim.id in seen:
             raise InputError(f"{path}: claim '{claim.id}' stands twice; ids are unique")
         if unknown := set(claim.errata) - numbers:
@@ -232,7 +242,52 @@ def _erratum(path: Path, index: int, entry: Mapping[str, Any]) -> Erratum:
         raise InputError(f"{path}: erratum number {index + 1} needs number, paper and text") from None
 
 
-def _claim(path: Path, index: int, entry: Mapping[str, Any], stored: Mapping[str, Result]) -> Claim:
+def _beside(results: Path | None, name: str) -> Path | None:
+    return None if results is None else results / name
+
+
+class _Known:
+    """The values that claims take: stored ones, and those that runs and records give a name."""
+
+    def __init__(
+        self,
+        stored: Mapping[str, Result],
+        runs: tuple[Run, ...],
+        records: tuple[Record, ...],
+        machines: tuple[Machine, ...],
+    ) -> None:
+        self.stored = stored
+        self.places = {f"{run.id}.{place}": (run.command, place) for run in runs for place in run.places}
+        self.recorded = {f"{record.id}.{place}": value for record in records for place, value in record.values.items()}
+        for machine in machines:
+            self.recorded |= machine.figures()
+
+    def at(self, figure: Figure | None) -> float | None:
+        """Return the stored value of a figure, scaled; None where it was not measured."""
+        result = None if figure is None else self.stored.get(figure.command)
+        value = None if result is None or figure is None else result.values.get(figure.path)
+        return None if value is None or figure is None else rounded(value * figure.scale)
+
+    def of(self, expression: str | None) -> float | None:
+        """Return the value of an expression; None where there is none or a run of it was not measured.
+
+        Raises:
+            InputError: it cannot be read, or names what is neither a run's place nor a record's.
+        """
+        if expression is None:
+            return None
+        values: dict[str, float | None] = {}
+        for name in names_in(expression):
+            if name not in self.places and name not in self.recorded:
+                raise InputError(f"no run and no record has '{name}' (spec/results/*.toml)")
+            command, place = self.places.get(name, ("", ""))
+            result = self.stored.get(command)
+            values[name] = self.recorded.get(name, result.values.get(place) if result else None)
+        found = {name: value for name, value in values.items() if value is not None}
+        return rounded(evaluate(expression, found.__getitem__)) if len(found) == len(values) else None
+
+
+def _claim(path: Path, index: int, entry: Mapping[str, Any], known: _Known) -> Claim:
     name = entry["id"] if _text(entry.get("id")) else f"number {index + 1}"
     _check_types(path, f"claim '{name}'", entry, Claim)
     for key in REQUIRED:
@@ -242,19 +297,23 @@ def _claim(path: Path, index: int, entry: Mapping[str, Any], stored: Mapping[str
         raise InputError(f"{path}: claim '{name}' names the paper '{entry['paper']}'; known: {', '.join(PAPERS)}")
     if entry["better"] not in BETTER:
         raise InputError(f"{path}: claim '{name}' says better = '{entry['better']}'; known: {', '.join(BETTER)}")
-    if ("command" in entry) == ("reason" in entry) or ("command" in entry) != ("path" in entry):
-        raise InputError(f"{path}: claim '{name}' needs a command with its path, or else a reason why it is open")
+    if sum(key in entry for key in ("command", "figure", "reason")) != 1 or ("command" in entry) != ("path" in entry):
+        raise InputError(
+            f"{path}: claim '{name}' needs a command with its path, or a figure, or else a reason why it is open"
+        )
     if ("estimate_command" in entry) != ("estimate_path" in entry):
         raise InputError(f"{path}: claim '{name}' needs estimate_command and estimate_path together")
-    if "estimate_command" in entry and "command" in entry:
-        raise InputError(f"{path}: claim '{name}' has a command, so a value of ours, and needs no estimate")
-    fixed = {**entry, "errata": tuple(entry.get("errata", ()))}
-    claim = Claim(**fixed)
-    return replace(claim, ours=_value(claim.ours_at, stored), estimate=_value(claim.estimate_at, stored))
-
-
-def _value(figure: Figure | None, stored: Mapping[str, Result]) -> float | None:
-    """The stored value of a figure, scaled; None where it was not measured."""
-    result = None if figure is None else stored.get(figure.command)
-    value = None if result is None or figure is None else result.values.get(figure.path)
-    return None if value is None or figure is None else rounded(value * figure.scale)
+    if "estimate_command" in entry and "estimate_figure" in entry:
+        raise InputError(f"{path}: claim '{name}' has an estimate_command and an estimate_figure: one of them")
+    if ("estimate_command" in entry or "estimate_figure" in entry) and "reason" not in entry:
+        raise InputError(f"{path}: claim '{name}' has a value of ours and needs no estimate")
+    claim = Claim(**{**entry, "errata": tuple(entry.get("errata", ()))})
+    try:
+        ours, estimate = known.of(claim.figure), known.of(claim.estimate_figure)
+    except InputError as error:
+        raise InputError(f"{path}: claim '{name}': {error}") from None
+    return replace(
+        claim,
+        ours=known.at(claim.ours_at) if ours is None else ours,
+        estimate=known.at(claim.estimate_at) if estimate is None else estimate,
+    )

@@ -79,11 +79,11 @@ def _row(claim: Claim) -> str:
         f"{escape(claim.quantity)} {cites}<details><summary><small>includes</small></summary>"
         f"<small>{escape(claim.includes)}. Source: {escape(claim.source)}.{note}</small></details>"
     )
-    how = f"<code>{escape(claim.command)}</code>" if claim.command else ""
+    how = f"<code>{escape(claim.command or claim.figure)}</code>" if claim.command or claim.figure else ""
     if claim.why_open:
         how += f' <span class="open">open: {escape(claim.why_open)}</span>'
-    if claim.estimate_command:
-        how += f" estimate: <code>{escape(claim.estimate_command)}</code>"
+    if estimated := claim.estimate_command or claim.estimate_figure:
+        how += f" estimate: <code>{escape(estimated)}</code>"
     ratio = claim.ratio
     tone = "" if ratio is None else " good" if ratio >= 1 else " bad"
     cells = (

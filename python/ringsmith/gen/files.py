@@ -23,6 +23,7 @@ from ringsmith.gen import (
     operations_python,
     operations_rust,
     pages,
+    peers,
 )
 from ringsmith.gen.isa import load_isa
 from ringsmith.gen.operations import load_operations
@@ -73,7 +74,7 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         functions = latency.load(spec)
         files[Path("rtl/core/rs_latency_pkg.sv")] = latency.render_sv(functions)
         files[Path("crates/model/src/latency.rs")] = latency.render_rust(functions)
-    return files | (pages.render(root) if (root / "spec" / "claims.toml").exists() else {})
+    return files | (pages.render(root) | peers.render(root) if (root / "spec" / "claims.toml").exists() else {})
 
 
 def _with_part(path: Path, text: str) -> str:

@@ -9,24 +9,20 @@ format may follow, the digits after the point (`.2`) or a percentage (`%`).
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ringsmith.claims.figures import Figures, figures
 from ringsmith.errors import InputError
 from ringsmith.results import Result
+from ringsmith.results.expression import evaluate, names_in
 from ringsmith.results.measure import stale
 
 REFERENCE = re.compile(r"(?P<shown>[\d?][\d,.]*(?: %)?)<!--= (?P<what>.+?) -->")
 PLACE = re.compile(r"\{\{ (?P<what>.+?) \}\}")
 #: What begins the list of old figures at the end of a page; it alone depends on today's sources.
 OLD = "\n## Older than today's sources\n"
-_OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-}  # fmt: skip
 
 
 def render(root: Path) -> dict[Path, str]:
@@ -89,26 +85,13 @@ def _names(what: str, known: Figures) -> list[str]:
 def shown(what: str, known: Figures, where: str) -> str:
     """Return what a page shows for a reference. Raises InputError that names the page."""
     expression, _, form = what.partition(" : ")
-    words = [word if _is_own(word) else repr(known.value(word)) for word in expression.split()]
+    for name in names_in(expression):
+        known.value(name)
     try:
-        value = _value(ast.parse(" ".join(words), mode="eval").body)
-    except (SyntaxError, ZeroDivisionError, InputError) as error:
+        value = evaluate(expression, known.value)
+    except InputError as error:
         raise InputError(f"{where}: the reference '{what}' cannot be read: {error}") from None
     return formatted(value, form, f"{where}: the reference '{what}'")
-
-
-def _is_own(word: str) -> bool:
-    """Whether a word stands for itself: a number, an operator, a bracket."""
-    return word in ("+", "-", "*", "/", "(", ")") or re.fullmatch(r"\d+(\.\d+)?", word) is not None
-
-
-def _value(node: ast.expr) -> float:
-    """Return the value of an expression of numbers."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_value(node.left), _value(node.right))
-    raise InputError("it is no sum, difference, product or quotient of figures")
 
 
 def formatted(value: float, form: str, where: str = "") -> str:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
+from ringsmith.results.records import Record, load_records
 from ringsmith.results.runs import Run, load_runs
 from ringsmith.results.store import RESULTS, Result, read, rounded, save
 
-__all__ = ["RESULTS", "Result", "Run", "load_runs", "read", "rounded", "save"]
+__all__ = ["RESULTS", "Record", "Result", "Run", "load_records", "load_runs", "read", "rounded", "save"]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`docs/bench-peers.md` from `spec/results/peers`: what a reader came for first, then each machine whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from ringsmith.results.peers import Machine, Row, load_machines
+
+PAGE = Path("docs") / "bench-peers.md"
+HEAD = """# ringsmith beside other libraries
+
+<!-- Generated from spec/results/peers by `python -m ringsmith.gen`; `make bench WHAT=peers` adds its machine there. -->
+
+How many times as long the fastest of the other libraries takes, on one core with the same parameters, from the least to
+the greatest of all degrees and moduli measured. Above 1 ringsmith is faster; every result is checked by decryption.
+"""
+READING = """
+## How to read the tables
+Medians in µs of one run, of its rounds the least disturbed. Of several splits of the moduli into data and special primes
+each library's fastest stands. A row on two threads: [performance](performance.md#two-threads). **Not among the peers**:
+OpenFHE built from source with HEXL, which no registry ships; its wheel has no HEXL. By hand, n = 4096, HPSPOVERQ, it
+takes 707 µs for a BFV multiplication and 814 µs with relinearisation, ringsmith on the same machine 180 and 257 µs: the
+strongest BFV peer known to us.
+
+![Time per operation beside the peers](bench-peers.svg)
+"""
+COLUMNS = ("operation", "n", "moduli", "threads", "ringsmith", "spread", "best peer", "its time", "ratio")
+
+
+def render(root: Path) -> dict[Path, str]:
+    """Return the page by its place; nothing where no machine is stored."""
+    machines = load_machines(root / "spec" / "results" / "peers")
+    return {PAGE: page(machines)} if machines else {}
+
+
+def page(machines: tuple[Machine, ...]) -> str:
+    """Return the page of these machines."""
+    return HEAD + "\n" + "\n".join(_summary(machines)) + "\n" + READING + "".join(map(_section, machines))
+
+
+def _summary(machines: tuple[Machine, ...]) -> list[str]:
+    operations = sorted({row.operation for machine in machines for row in machine.rows})
+    lines = _table(("operation", *(short(machine) for machine in machines), "fastest peer, mostly"), [])
+    for operation in operations:
+        ratios = [machine.ratios(operation) for machine in machines]
+        if any(ratios):
+            cells = [_range(found) if found else "–" for found in ratios]
+            lines.append(f"| {operation} | {' | '.join(cells)} | {_rival(machines, operation)} |")
+    return lines
+
+
+def short(machine: Machine) -> str:
+    """Return the processor without its caches."""
+    return machine.machine.partition(", L1")[0]
+
+
+def _range(ratios: list[float]) -> str:
+    ends = [f"{ratio:.2f}" for ratio in (ratios[0], ratios[-1])]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _rival(machines: tuple[Machine, ...], operation: str) -> str:
+    rows = [row for machine in machines for row in machine.rows if row.operation == operation and row.threads == 1]
+    return Counter(row.peer for row in rows if row.peer and not row.is_portable).most_common(1)[0][0]
+
+
+def _section(machine: Machine) -> str:
+    vectors = [row for row in machine.rows if not row.is_portable]
+    portable = [row for row in machine.rows if row.is_portable]
+    out = ["", f"## {short(machine)}", ""]
+    out += [f"`{machine.command}`, commit {machine.commit}, {machine.date}, {machine.machine}.", ""]
+    out += [f"Peers: {', '.join(machine.peers)}."]
+    out += [f"Left out: {name} ({reason})." for name, reason in sorted(machine.left_out.items())]
+    out += ["", *_table(COLUMNS, map(_cells, vectors))]
+    for title, text in machine.tables.items():
+        out += ["", f"### {title}", "", text]
+    if portable:
+        out += ["", "### Without vector instructions", "", "Ours with `RINGSMITH_SIMD=portable`.", ""]
+        out += _table(COLUMNS, map(_cells, portable))
+    if machine.limits:
+        out += ["", "The transforms against their arithmetic limit, best (median):", "", "```", machine.limits, "```"]
+    return "\n".join(out) + "\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    ours = (row.operation, str(row.n), row.moduli, str(row.threads), f"{row.ours_us:.1f}", f"{100 * row.spread:.0f} %")
+    return (*ours, *((row.peer, f"{row.peer_us:.1f}", f"{row.ratio:.2f}") if row.ratio else ("-", "-", "-")))
+
+
+def _table(columns: tuple[str, ...], body: Iterable[tuple[str, ...]]) -> list[str]:
+    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return head + ["| " + " | ".join(line) + " |" for line in body]

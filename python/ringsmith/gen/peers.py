@@ -19,7 +19,7 @@ the greatest of all degrees and moduli measured. Above 1 ringsmith is faster; ev
 """
 READING = """
 ## How to read the tables
-Medians in µs of one run, of its rounds the least disturbed. Of several splits of the moduli into data and special primes
+Medians in µs of one run, of its rounds the least disturbed. Of several splits into data and special primes
 each library's fastest stands. A row on two threads: [performance](performance.md#two-threads). **Not among the peers**:
 OpenFHE built from source with HEXL, which no registry ships; its wheel has no HEXL. By hand, n = 4096, HPSPOVERQ, it
 takes 707 µs for a BFV multiplication and 814 µs with relinearisation, ringsmith on the same machine 180 and 257 µs: the

@@ -5,9 +5,9 @@
 one core, then on two cores, checks every result by decryption, and writes `target/bench-peers.json`, a table on the
 terminal, this machine's file in `spec/results/peers`, and from all machines' files `docs/bench-peers.md`;
 `docs/bench-peers.svg` is of this run. A peer that was left out is named there with the reason. The fraction of the
-`docs/bench-peers.svg` is of this run. A peer that was left out is named there with the reason. The fraction of the
 arithmetic limit that our transforms reach is printed below the table. Sizes of keys and peak memory go to
 `target/bench-peers-memory.json` and a table.
+
 On two cores a row is the time per operation at full load of both: for ours a batch on one pool of two pinned threads,
 for the others two pinned copies of the program, which is the most that two threads of them could reach.
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use polynomial::{Form, Graph, Host, Limb, Memory, Operation, Words};
+use polynomial::{Form, Graph, Host, Limb, Memory, PolyOp, Words};
 use rns::{RnsBasis, RnsError};
 use zq::Word;
 
@@ -37,14 +37,14 @@ fn priced<W: Word>(n: usize, moduli: &[W]) -> Result<BTreeMap<&'static str, f64>
     let kinds: [(Form, Appended<W>); 5] = [
         (Form::Coefficients, |graph, a, _, _| graph.ntt(a, 0)),
         (Form::Values, |graph, a, b, _| {
-            graph.by_limb(Operation::Add, &[a, b], 0)
+            graph.by_limb(PolyOp::Add, &[a, b], 0)
         }),
         (Form::Values, |graph, a, b, _| {
-            graph.by_limb(Operation::Mul, &[a, b], 0)
+            graph.by_limb(PolyOp::Mul, &[a, b], 0)
         }),
         (Form::Values, |graph, a, _, _| {
             let (element, form) = (3, Form::Values);
-            graph.by_limb(Operation::Permute { element, form }, &[a], 0)
+            graph.by_limb(PolyOp::Permute { element, form }, &[a], 0)
         }),
         (Form::Coefficients, |graph, a, _, moduli| {
             let half = a.len() / 2;

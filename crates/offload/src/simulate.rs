@@ -6,7 +6,7 @@
 use device::{DeviceError, Profile};
 use isa::{BuildInfo, Draw, Instruction, Op, disassemble};
 use ntt::NttPlan;
-use polynomial::{Bundle, Graph, Host, Memory, Operation, Words};
+use polynomial::{Bundle, Graph, Host, Memory, PolyOp, Words};
 use rns::RnsError;
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
@@ -173,7 +173,7 @@ struct Given(Vec<Vec<Words<u128>>>);
 impl Given {
     fn draw(graph: &Graph<u128>, moduli: &[u128]) -> Self {
         let mut source = Draw::new(graph.n() as u64);
-        let is_given = |bundle: &&Bundle| matches!(bundle.operation, Operation::Source(..));
+        let is_given = |bundle: &&Bundle| matches!(bundle.operation, PolyOp::Source(..));
         let given = graph.bundles().iter().filter(is_given);
         Self(
             given

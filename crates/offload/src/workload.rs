@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Workloads that are measured, as polynomial programs: the polynomial part of an operation on one set of moduli.
 
-use polynomial::{Form, Graph, Limb, Operation, Origin};
+use polynomial::{Form, Graph, Limb, Origin, PolyOp};
 use rns::RnsBasis;
 
 use crate::OffloadError;
@@ -129,11 +129,11 @@ impl Writer {
     }
 
     fn mul(&mut self, a: &[Limb], b: &[Limb]) -> Vec<Limb> {
-        self.graph.by_limb(Operation::Mul, &[a, b], self.task)
+        self.graph.by_limb(PolyOp::Mul, &[a, b], self.task)
     }
 
     fn mul_add(&mut self, a: &[Limb], b: &[Limb], c: &[Limb]) -> Vec<Limb> {
-        self.graph.by_limb(Operation::MulAdd, &[a, b, c], self.task)
+        self.graph.by_limb(PolyOp::MulAdd, &[a, b, c], self.task)
     }
 
     /// Coefficients of values, as an output.
@@ -146,7 +146,7 @@ impl Writer {
     fn output_plus(&mut self, values: &[Limb], addend: &[Limb]) {
         let coefficients = self.graph.intt(values, self.task);
         let operands = [&coefficients[..], addend];
-        let sum = self.graph.by_limb(Operation::Add, &operands, self.task);
+        let sum = self.graph.by_limb(PolyOp::Add, &operands, self.task);
         self.graph.output(&sum);
     }
 

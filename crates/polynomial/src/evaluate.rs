@@ -10,7 +10,7 @@ use rns::{Automorphism, BaseConverter, RnsError, ScaleRounder, Scratch};
 use zeroize::Zeroizing;
 use zq::Word;
 
-use crate::graph::{Bundle, Form, Graph, Limb, Operation};
+use crate::graph::{Bundle, Form, Graph, Limb, PolyOp};
 
 /// The words of a limb, wiped with the last reference.
 pub type Words<W> = Arc<Zeroizing<Vec<W>>>;
@@ -135,16 +135,16 @@ impl<'g, W: Word> Memory<'g, W> {
             .map(|limbs| limbs.iter().map(|limb| self.use_once(*limb)).collect())
             .collect();
         let results = match &bundle.operation {
-            Operation::Source(source, _) => {
+            PolyOp::Source(source, _) => {
                 for (limb, words) in bundle.limbs().zip(host.source(*source)?) {
                     self.keep(limb, words);
                 }
                 self.done[number] = true;
                 return Ok(());
             }
-            Operation::Step(step, _) => host.step(*step, &operands)?,
-            Operation::Convert | Operation::Round { .. } => self.convert(bundle, &operands)?,
-            Operation::Permute { element, form } => {
+            PolyOp::Step(step, _) => host.step(*step, &operands)?,
+            PolyOp::Convert | PolyOp::Round { .. } => self.convert(bundle, &operands)?,
+            PolyOp::Permute { element, form } => {
                 self.permute(bundle, (*element, *form), &operands[0])?
             }
             operation => self.by_limb(bundle, operation, &operands),
@@ -159,7 +159,7 @@ impl<'g, W: Word> Memory<'g, W> {
     fn by_limb(
         &self,
         bundle: &Bundle,
-        operation: &Operation,
+        operation: &PolyOp,
         operands: &[Vec<Words<W>>],
     ) -> Vec<Vec<W>> {
         let one = |(row, modulus): (usize, &u16)| {
@@ -167,20 +167,20 @@ impl<'g, W: Word> Memory<'g, W> {
             let (q, mut out) = (plan.modulus(), operands[0][row].to_vec());
             let other = |k: usize| operands[k][row].as_slice();
             match operation {
-                Operation::Ntt => plan.forward(&mut out),
-                Operation::Intt => plan.inverse(&mut out),
-                Operation::Add => q.add_assign(&mut out, other(1)),
-                Operation::Sub => q.sub_assign(&mut out, other(1)),
-                Operation::Neg => q.neg_assign(&mut out),
-                Operation::Mul => q.mul_assign(&mut out, other(1)),
-                Operation::MulAdd => {
+                PolyOp::Ntt => plan.forward(&mut out),
+                PolyOp::Intt => plan.inverse(&mut out),
+                PolyOp::Add => q.add_assign(&mut out, other(1)),
+                PolyOp::Sub => q.sub_assign(&mut out, other(1)),
+                PolyOp::Neg => q.neg_assign(&mut out),
+                PolyOp::Mul => q.mul_assign(&mut out, other(1)),
+                PolyOp::MulAdd => {
                     q.mul_assign(&mut out, other(1));
                     q.add_assign(&mut out, other(2));
                 }
-                Operation::Scale(factors) => {
+                PolyOp::Scale(factors) => {
                     q.scalar_mul_assign(&mut out, W::from_u128_lossy(factors[row]));
                 }
-                Operation::ScaleAdd(factors) => {
+                PolyOp::ScaleAdd(factors) => {
                     q.scalar_mul_assign(&mut out, W::from_u128_lossy(factors[row]));
                     q.add_assign(&mut out, other(1));
                 }
@@ -222,7 +222,7 @@ impl<'g, W: Word> Memory<'g, W> {
         operands: &[Vec<Words<W>>],
     ) -> Result<Vec<Vec<W>>, RnsError> {
         let numerator = match bundle.operation {
-            Operation::Round { numerator } => Some(numerator),
+            PolyOp::Round { numerator } => Some(numerator),
             _ => None,
         };
         let mut out = Vec::with_capacity(bundle.moduli.len());

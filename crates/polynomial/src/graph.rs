@@ -37,7 +37,7 @@ pub enum Origin {
 
 /// A polynomial operation. Unless noted, limb i of the result depends on limb i of each operand, modulo its prime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum PolyOp {
     /// Given from outside; its number and form.
     Source(u32, Form),
     /// A whole homomorphic step whose insides this program does not know; its number and the form of its result.
@@ -77,7 +77,7 @@ pub enum Operation {
     },
 }
 
-impl Operation {
+impl PolyOp {
     /// Whether limb i of the result depends on limb i of the operands only.
     pub fn is_by_limb(&self) -> bool {
         !matches!(
@@ -91,7 +91,7 @@ impl Operation {
 #[derive(Clone, Debug)]
 pub struct Bundle {
     /// The operation.
-    pub operation: Operation,
+    pub operation: PolyOp,
     /// Limbs of each operand.
     pub operands: Vec<Vec<Limb>>,
     /// First limb of the result; the others follow.
@@ -127,7 +127,7 @@ pub struct Task {
     pub step: u32,
 }
 
-type Key = (Operation, Vec<Vec<Limb>>, Vec<u16>);
+type Key = (PolyOp, Vec<Vec<Limb>>, Vec<u16>);
 
 /// A program of polynomial operations.
 #[derive(Clone, Debug)]
@@ -250,14 +250,14 @@ impl<W: Word> Graph<W> {
     /// The origin of the source that gives a limb; `None` for results of operations and sources without one.
     pub fn origin(&self, limb: Limb) -> Option<Origin> {
         match self.bundle_of(limb).operation {
-            Operation::Source(number, _) => self.origins.get(&number).copied(),
+            PolyOp::Source(number, _) => self.origins.get(&number).copied(),
             _ => None,
         }
     }
 
     /// Something given from outside.
     pub fn source(&mut self, (number, form): (u32, Form), moduli: &[u16], task: u32) -> Vec<Limb> {
-        let operation = Operation::Source(number, form);
+        let operation = PolyOp::Source(number, form);
         self.push(operation, Vec::new(), moduli.to_vec(), task)
     }
 
@@ -269,19 +269,14 @@ impl<W: Word> Graph<W> {
         moduli: &[u16],
         task: u32,
     ) -> Vec<Limb> {
-        self.push(
-            Operation::Step(number, form),
-            operands,
-            moduli.to_vec(),
-            task,
-        )
+        self.push(PolyOp::Step(number, form), operands, moduli.to_vec(), task)
     }
 
     /// An operation limb by limb.
     ///
     /// # Panics
     /// If the operands have different moduli.
-    pub fn by_limb(&mut self, operation: Operation, operands: &[&[Limb]], task: u32) -> Vec<Limb> {
+    pub fn by_limb(&mut self, operation: PolyOp, operands: &[&[Limb]], task: u32) -> Vec<Limb> {
         debug_assert!(operation.is_by_limb());
         let moduli = self.moduli_of(operands[0]);
         let alike = |other: &&[Limb]| self.moduli_of(other) == moduli;
@@ -292,18 +287,18 @@ impl<W: Word> Graph<W> {
 
     /// Values of coefficients. The NTT of an inverse NTT is the latter's operand.
     pub fn ntt(&mut self, a: &[Limb], task: u32) -> Vec<Limb> {
-        self.transform(Operation::Ntt, &Operation::Intt, a, task)
+        self.transform(PolyOp::Ntt, &PolyOp::Intt, a, task)
     }
 
     /// Coefficients of values.
     pub fn intt(&mut self, a: &[Limb], task: u32) -> Vec<Limb> {
-        self.transform(Operation::Intt, &Operation::Ntt, a, task)
+        self.transform(PolyOp::Intt, &PolyOp::Ntt, a, task)
     }
 
     fn transform(
         &mut self,
-        operation: Operation,
-        inverse: &Operation,
+        operation: PolyOp,
+        inverse: &PolyOp,
         a: &[Limb],
         task: u32,
     ) -> Vec<Limb> {
@@ -330,17 +325,17 @@ impl<W: Word> Graph<W> {
 
     /// The centred representative of `a` modulo other primes.
     pub fn convert(&mut self, a: &[Limb], to: &[u16], task: u32) -> Vec<Limb> {
-        self.push(Operation::Convert, vec![a.to_vec()], to.to_vec(), task)
+        self.push(PolyOp::Convert, vec![a.to_vec()], to.to_vec(), task)
     }
 
     /// The centred representatives of several polynomials, each modulo its share of other primes.
     pub fn convert_each(&mut self, operands: Vec<Vec<Limb>>, to: &[u16], task: u32) -> Vec<Limb> {
-        self.push(Operation::Convert, operands, to.to_vec(), task)
+        self.push(PolyOp::Convert, operands, to.to_vec(), task)
     }
 
-    /// Rounding term of the division of t x by the dropped moduli; see [`Operation::Round`].
+    /// Rounding term of the division of t x by the dropped moduli; see [`PolyOp::Round`].
     pub fn round(&mut self, dropped: &[Limb], to: &[u16], numerator: u64, task: u32) -> Vec<Limb> {
-        let operation = Operation::Round { numerator };
+        let operation = PolyOp::Round { numerator };
         self.push(operation, vec![dropped.to_vec()], to.to_vec(), task)
     }
 
@@ -351,7 +346,7 @@ impl<W: Word> Graph<W> {
 
     fn push(
         &mut self,
-        operation: Operation,
+        operation: PolyOp,
         operands: Vec<Vec<Limb>>,
         moduli: Vec<u16>,
         task: u32,
@@ -381,12 +376,12 @@ impl<W: Word> Graph<W> {
         (first.0..first.0 + count).map(Limb).collect()
     }
 
-    fn form_of(&self, operation: &Operation, operands: &[Vec<Limb>]) -> Form {
+    fn form_of(&self, operation: &PolyOp, operands: &[Vec<Limb>]) -> Form {
         match operation {
-            Operation::Source(_, form) | Operation::Step(_, form) => *form,
-            Operation::Permute { form, .. } => *form,
-            Operation::Ntt => Form::Values,
-            Operation::Intt | Operation::Convert | Operation::Round { .. } => Form::Coefficients,
+            PolyOp::Source(_, form) | PolyOp::Step(_, form) => *form,
+            PolyOp::Permute { form, .. } => *form,
+            PolyOp::Ntt => Form::Values,
+            PolyOp::Intt | PolyOp::Convert | PolyOp::Round { .. } => Form::Coefficients,
             _ => self.bundle_of(operands[0][0]).form,
         }
     }

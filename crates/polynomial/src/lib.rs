@@ -11,5 +11,5 @@ mod share;
 mod text;
 
 pub use evaluate::{Host, Memory, Words};
-pub use graph::{Bundle, Form, Graph, Limb, Operation, Origin, Task};
+pub use graph::{Bundle, Form, Graph, Limb, Origin, PolyOp, Task};
 pub use text::fhetch;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use zq::Word;
 
-use crate::{Bundle, Graph, Limb, Operation};
+use crate::{Bundle, Graph, Limb, PolyOp};
 
 impl<W: Word> Graph<W> {
     /// The program for `count` engines at most, one part each: outputs, and what they depend on. Outputs that depend on
@@ -41,11 +41,11 @@ impl<W: Word> Graph<W> {
         for (number, bundle) in bundles.iter().enumerate() {
             let operands = homes(bundle);
             varies.push(match bundle.operation {
-                Operation::Source(source, _) => own(source),
-                Operation::Step(..) => true,
+                PolyOp::Source(source, _) => own(source),
+                PolyOp::Step(..) => true,
                 _ => operands.iter().any(|home| varies[*home]),
             });
-            let is_work = |home: &usize| !matches!(bundles[*home].operation, Operation::Source(..));
+            let is_work = |home: &usize| !matches!(bundles[*home].operation, PolyOp::Source(..));
             for home in operands.into_iter().filter(is_work) {
                 if varies[home] {
                     let root = root(&mut parents, home);

@@ -12,7 +12,7 @@ use ntt::NttPlan;
 use rns::RnsBasis;
 use zq::{Modulus, Word};
 
-use crate::graph::{Bundle, Form, Graph, Limb, Operation};
+use crate::graph::{Bundle, Form, Graph, Limb, PolyOp};
 
 /// The form's entry for operations without a modulus.
 const NO_MODULUS: u64 = u64::MAX;
@@ -87,8 +87,8 @@ impl<W: Word> Writer<'_, W> {
 
     fn bundle(&mut self, bundle: &Bundle) -> Result<(), rns::RnsError> {
         match &bundle.operation {
-            Operation::Source(..) | Operation::Step(..) => Ok(()),
-            Operation::Convert | Operation::Round { .. } => {
+            PolyOp::Source(..) | PolyOp::Step(..) => Ok(()),
+            PolyOp::Convert | PolyOp::Round { .. } => {
                 let mut groups = bundle.groups();
                 groups.try_for_each(|(operand, rows)| self.convert(bundle, operand, rows))
             }
@@ -101,13 +101,13 @@ impl<W: Word> Writer<'_, W> {
         }
     }
 
-    fn by_limb(&mut self, bundle: &Bundle, operation: &Operation, (row, limb): (usize, Limb)) {
+    fn by_limb(&mut self, bundle: &Bundle, operation: &PolyOp, (row, limb): (usize, Limb)) {
         let modulus = bundle.moduli[row];
         let of = |k: usize| name(bundle.operands[k][row]);
         let psi = self.plan(modulus).psi().to_u128();
         match operation {
-            Operation::Ntt | Operation::Intt => {
-                let mnemonic = if *operation == Operation::Ntt {
+            PolyOp::Ntt | PolyOp::Intt => {
+                let mnemonic = if *operation == PolyOp::Ntt {
                     "sr_ntt"
                 } else {
                     "sr_intt"
@@ -115,26 +115,26 @@ impl<W: Word> Writer<'_, W> {
                 self.line(mnemonic, limb, &[of(0)], modulus);
                 self.extend(&format!(", omega={psi:#X}"));
             }
-            Operation::Add => self.line("sr_addp", limb, &[of(0), of(1)], modulus),
-            Operation::Sub => self.line("sr_subp", limb, &[of(0), of(1)], modulus),
-            Operation::Neg => self.line("sr_negp", limb, &[of(0)], modulus),
-            Operation::Mul => self.line("sr_mulp", limb, &[of(0), of(1)], modulus),
-            Operation::MulAdd => {
+            PolyOp::Add => self.line("sr_addp", limb, &[of(0), of(1)], modulus),
+            PolyOp::Sub => self.line("sr_subp", limb, &[of(0), of(1)], modulus),
+            PolyOp::Neg => self.line("sr_negp", limb, &[of(0)], modulus),
+            PolyOp::Mul => self.line("sr_mulp", limb, &[of(0), of(1)], modulus),
+            PolyOp::MulAdd => {
                 let product = self.fresh();
                 self.line("sr_mulp", product, &[of(0), of(1)], modulus);
                 self.line("sr_addp", limb, &[name(product), of(2)], modulus);
             }
-            Operation::Scale(factors) => {
+            PolyOp::Scale(factors) => {
                 let factor = format!("{:#X}", factors[row]);
                 self.line("sr_mulps", limb, &[of(0), factor], modulus);
             }
-            Operation::ScaleAdd(factors) => {
+            PolyOp::ScaleAdd(factors) => {
                 let product = self.fresh();
                 let factor = format!("{:#X}", factors[row]);
                 self.line("sr_mulps", product, &[of(0), factor], modulus);
                 self.line("sr_addp", limb, &[name(product), of(1)], modulus);
             }
-            Operation::Permute { element, form } => {
+            PolyOp::Permute { element, form } => {
                 self.line("sr_permute", limb, &[of(0)], modulus);
                 let form = match form {
                     Form::Values => "values",
@@ -160,7 +160,7 @@ impl<W: Word> Writer<'_, W> {
         rows: Range<usize>,
     ) -> Result<(), rns::RnsError> {
         let numerator = match bundle.operation {
-            Operation::Round { numerator } => Some(numerator),
+            PolyOp::Round { numerator } => Some(numerator),
             _ => None,
         };
         let from = self.graph.moduli_of(operand);

@@ -4,7 +4,7 @@
 mod transform;
 
 use crate::Error;
-use crate::expression::{Numbers, Operation as ExpressionOperation};
+use crate::expression::{Numbers, PlainOp};
 use crate::handed::Handed;
 use crate::operation::{Attributes, Key, Level, Operation, Parts, Plaintext, Promise, Scale};
 use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy, Strength};
@@ -222,10 +222,8 @@ impl Program {
     }
 
     /// Constants are finite reals in CKKS and centred residues in BFV.
-    fn check_numbers(&self, operation: &ExpressionOperation) -> Result<(), String> {
-        let (ExpressionOperation::Constant(numbers) | ExpressionOperation::Polynomial(_, numbers)) =
-            operation
-        else {
+    fn check_numbers(&self, operation: &PlainOp) -> Result<(), String> {
+        let (PlainOp::Constant(numbers) | PlainOp::Polynomial(_, numbers)) = operation else {
             return Ok(());
         };
         let right = match (numbers, self.parameters.plain_modulus()) {

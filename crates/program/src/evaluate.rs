@@ -2,7 +2,7 @@
 //! The values of plaintext expressions, over the reals or modulo t.
 
 use crate::Error;
-use crate::expression::{Expression, Numbers, Operation};
+use crate::expression::{Expression, Numbers, PlainOp};
 use crate::shape::{self, MatMul};
 
 /// By how much reals may exceed a bound: what rounding can change.
@@ -128,7 +128,7 @@ pub(crate) fn evaluate_where<R: Ring>(
         } else {
             vec![]
         });
-        if let Operation::Within(_, bound) = expression.operation
+        if let PlainOp::Within(_, bound) = expression.operation
             && let Some(value) = values[number].iter().find_map(|&v| R::beyond(v, bound))
         {
             return Err(Error::Promise {
@@ -159,27 +159,27 @@ fn one<'a, R: Ring>(
             .collect()
     };
     match &expression.operation {
-        Operation::Argument(number) => arguments[*number as usize].clone(),
-        Operation::Constant(numbers) => filled(ring.numbers(numbers), &expression.shape),
-        Operation::Add(a, b) => pairs(a, b, &|x, y| ring.add(x, y)),
-        Operation::Subtract(a, b) => pairs(a, b, &|x, y| ring.add(x, ring.negate(y))),
-        Operation::Multiply(a, b) => pairs(a, b, &|x, y| ring.multiply(x, y)),
-        Operation::Negate(a) => each(a, &|x| ring.negate(x)),
-        Operation::Within(a, _) => of(a).to_vec(),
-        Operation::Power(a, exponent) => each(a, &|x| power(ring, x, *exponent)),
-        Operation::Polynomial(a, numbers) => {
+        PlainOp::Argument(number) => arguments[*number as usize].clone(),
+        PlainOp::Constant(numbers) => filled(ring.numbers(numbers), &expression.shape),
+        PlainOp::Add(a, b) => pairs(a, b, &|x, y| ring.add(x, y)),
+        PlainOp::Subtract(a, b) => pairs(a, b, &|x, y| ring.add(x, ring.negate(y))),
+        PlainOp::Multiply(a, b) => pairs(a, b, &|x, y| ring.multiply(x, y)),
+        PlainOp::Negate(a) => each(a, &|x| ring.negate(x)),
+        PlainOp::Within(a, _) => of(a).to_vec(),
+        PlainOp::Power(a, exponent) => each(a, &|x| power(ring, x, *exponent)),
+        PlainOp::Polynomial(a, numbers) => {
             let coefficients = ring.numbers(numbers);
             each(a, &|x| horner(ring, &coefficients, x))
         }
-        Operation::MatMul(a, b) => matmul(
+        PlainOp::MatMul(a, b) => matmul(
             ring,
             (of(a), shape_of(*a)),
             (of(b), shape_of(*b)),
             &expression.shape,
         ),
-        Operation::Sum(a, None) => vec![of(a).iter().fold(R::ZERO, |sum, &x| ring.add(sum, x))],
-        Operation::Sum(a, Some(axis)) => sum(ring, of(a), shape_of(*a), usize::from(*axis)),
-        Operation::Gather(all, map) => {
+        PlainOp::Sum(a, None) => vec![of(a).iter().fold(R::ZERO, |sum, &x| ring.add(sum, x))],
+        PlainOp::Sum(a, Some(axis)) => sum(ring, of(a), shape_of(*a), usize::from(*axis)),
+        PlainOp::Gather(all, map) => {
             let joined: Vec<R::Element> = all.iter().flat_map(of).copied().collect();
             let take = |element: Option<u32>| element.map_or(R::ZERO, |e| joined[e as usize]);
             map.iter().map(take).collect()
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use crate::index_map::IndexMap;
 
-    fn expression(operation: Operation, shape: &[u32]) -> Expression {
+    fn expression(operation: PlainOp, shape: &[u32]) -> Expression {
         Expression {
             operation,
             shape: shape.to_vec(),
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn every_operation_on_small_integers() {
-        use Operation::{
+        use PlainOp::{
             Add, Argument, Constant, Gather, MatMul, Multiply, Negate, Polynomial, Power, Subtract,
             Sum, Within,
         };
@@ -297,7 +297,7 @@ mod tests {
                 expression(Argument(1), &[3]),
             ]
         };
-        let run = |operation: Operation, shape: &[u32]| {
+        let run = |operation: PlainOp, shape: &[u32]| {
             last(
                 &[inputs(), vec![expression(operation, shape)]].concat(),
                 &arguments,
@@ -330,9 +330,9 @@ mod tests {
         let arguments: [(&[u32], &[i64]); 2] =
             [(&[2, 1, 2], &[1, 2, 3, 4]), (&[2, 2], &[1, 0, 0, 2])];
         let expressions = [
-            expression(Operation::Argument(0), &[2, 1, 2]),
-            expression(Operation::Argument(1), &[2, 2]),
-            expression(Operation::MatMul(0, 1), &[2, 1, 2]),
+            expression(PlainOp::Argument(0), &[2, 1, 2]),
+            expression(PlainOp::Argument(1), &[2, 2]),
+            expression(PlainOp::MatMul(0, 1), &[2, 1, 2]),
         ];
         assert_eq!(last(&expressions, &arguments, 1 << 40), [1, 4, 3, 8]);
     }
@@ -341,8 +341,8 @@ mod tests {
     fn a_broken_promise_is_reported_with_a_value_that_breaks_it() {
         let expressions = |bound| {
             [
-                expression(Operation::Argument(0), &[3]),
-                expression(Operation::Within(0, bound), &[3]),
+                expression(PlainOp::Argument(0), &[3]),
+                expression(PlainOp::Within(0, bound), &[3]),
             ]
         };
         let text = |result: Result<Vec<f64>, Error>| result.unwrap_err().to_string();
@@ -372,8 +372,8 @@ mod tests {
         let t = (1 << 61) + 1;
         let big = (1_i64 << 60) - 1;
         let expressions = [
-            expression(Operation::Argument(0), &[]),
-            expression(Operation::Power(0, 5), &[]),
+            expression(PlainOp::Argument(0), &[]),
+            expression(PlainOp::Power(0, 5), &[]),
         ];
         let mut exact = 1_i128;
         (0..5).for_each(|_| exact = (exact * i128::from(big)).rem_euclid(t as i128));

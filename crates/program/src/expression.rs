@@ -39,7 +39,7 @@ impl Numbers {
 
 /// One operation on earlier expressions.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Operation {
+pub enum PlainOp {
     /// The plain argument of that number.
     Argument(u32),
     /// Fixed values, row-major; a single one fills the shape.
@@ -66,7 +66,7 @@ pub enum Operation {
     Within(u32, f64),
 }
 
-impl Operation {
+impl PlainOp {
     /// Its name in messages and listings.
     pub fn name(&self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Operation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     /// The operation.
-    pub operation: Operation,
+    pub operation: PlainOp,
     /// Shape of the value, at most [`shape::MAX_AXES`] axes.
     pub shape: Vec<u32>,
 }
@@ -151,38 +151,38 @@ impl Expression {
         let own = || Some(self.shape.clone());
         let count = |number: u32| shape::elements(of(number)).unwrap_or(0) as u64;
         Ok(match &self.operation {
-            Operation::Argument(number) => match arguments.get(*number as usize) {
+            PlainOp::Argument(number) => match arguments.get(*number as usize) {
                 Some(shape) => (Some(shape.to_vec()), 0),
                 None => return Err(format!("there is no plain argument {number}")),
             },
-            Operation::Constant(values) => {
+            PlainOp::Constant(values) => {
                 if values.repeats() || !(values.len() == size || (values.len() == 1 && size > 0)) {
                     return Err(format!("{} values for {size} elements", values.len()));
                 }
                 (own(), 0)
             }
-            Operation::Add(a, b) | Operation::Subtract(a, b) | Operation::Multiply(a, b) => {
+            PlainOp::Add(a, b) | PlainOp::Subtract(a, b) | PlainOp::Multiply(a, b) => {
                 (shape::broadcast(of(*a), of(*b)), 0)
             }
-            Operation::Negate(a) => (Some(of(*a).to_vec()), 0),
-            Operation::Within(a, bound) if *bound >= 0.0 => (Some(of(*a).to_vec()), 0),
-            Operation::Within(_, bound) => return Err(format!("a promise of {bound}")),
-            Operation::Power(a, k) => (Some(of(*a).to_vec()), 2 * count(*a) * log2_ceil(*k)),
-            Operation::Polynomial(a, coefficients) if !coefficients.is_empty() => {
+            PlainOp::Negate(a) => (Some(of(*a).to_vec()), 0),
+            PlainOp::Within(a, bound) if *bound >= 0.0 => (Some(of(*a).to_vec()), 0),
+            PlainOp::Within(_, bound) => return Err(format!("a promise of {bound}")),
+            PlainOp::Power(a, k) => (Some(of(*a).to_vec()), 2 * count(*a) * log2_ceil(*k)),
+            PlainOp::Polynomial(a, coefficients) if !coefficients.is_empty() => {
                 let work = count(*a).saturating_mul(coefficients.len() as u64);
                 (Some(of(*a).to_vec()), work)
             }
-            Operation::Polynomial(..) => return Err("it has no coefficients".into()),
-            Operation::MatMul(a, b) => match MatMul::new(of(*a), of(*b)) {
+            PlainOp::Polynomial(..) => return Err("it has no coefficients".into()),
+            PlainOp::MatMul(a, b) => match MatMul::new(of(*a), of(*b)) {
                 Some(product) => (Some(product.shape.clone()), product.work()),
                 None => (None, 0),
             },
-            Operation::Sum(a, None) => {
+            PlainOp::Sum(a, None) => {
                 let _ = a;
                 (Some(vec![]), count(*a))
             }
-            Operation::Sum(a, Some(axis)) => (shape::without_axis(of(*a), *axis), count(*a)),
-            Operation::Gather(all, map) => {
+            PlainOp::Sum(a, Some(axis)) => (shape::without_axis(of(*a), *axis), count(*a)),
+            PlainOp::Gather(all, map) => {
                 let there: u64 = all.iter().map(|&a| count(a)).sum();
                 if map.len() != size || map.elements() as u64 > there {
                     return Err(format!(

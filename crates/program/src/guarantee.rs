@@ -25,7 +25,7 @@ pub use ckks::log2_publication;
 pub use ranges::Ranges;
 
 use crate::Error;
-use crate::expression::{Numbers, Operation as Plain};
+use crate::expression::{Numbers, PlainOp};
 use crate::handed::Received;
 use crate::index_map::IndexMap;
 use crate::parameters::Parameters;
@@ -59,17 +59,17 @@ impl Program {
             let operation = &expression.operation;
             let operands = operation.operands();
             let known = operands.iter().all(|&a| constant[a as usize]);
-            constant.push(known && !matches!(operation, Plain::Argument(_)));
+            constant.push(known && !matches!(operation, PlainOp::Argument(_)));
         }
         let facts = self.plaintexts.iter().map(|source| {
             let operation = &self.expressions[source.expression as usize].operation;
             PlaintextFacts {
                 constant: constant[source.expression as usize],
                 integer: match operation {
-                    Plain::Constant(numbers) if self.parameters.has_slots() => {
+                    PlainOp::Constant(numbers) if self.parameters.has_slots() => {
                         one_integer(numbers, &source.slots)
                     }
-                    Plain::Constant(numbers) => one_term(numbers, &source.slots),
+                    PlainOp::Constant(numbers) => one_term(numbers, &source.slots),
                     _ => None,
                 },
                 uniform: self.parameters.plain_modulus().is_none()
@@ -155,13 +155,13 @@ fn one_integer(numbers: &Numbers, map: &IndexMap) -> Option<i64> {
 }
 
 /// Whether a map picks the same real number at every position: one element, or constants that are equal.
-fn is_uniform(operation: &Plain, map: &IndexMap) -> bool {
+fn is_uniform(operation: &PlainOp, map: &IndexMap) -> bool {
     let mut picked = picked(map);
     let Some(first) = picked.next().flatten() else {
         return false;
     };
     match operation {
-        Plain::Constant(Numbers::Reals(v)) => {
+        PlainOp::Constant(Numbers::Reals(v)) => {
             // A single value fills the shape.
             let value = |at: u32| v.get(at as usize).or(v.first());
             picked.all(|at| at.is_some_and(|at| value(at) == value(first)))
@@ -237,13 +237,13 @@ mod tests {
 
     #[test]
     fn a_uniform_plaintext_holds_one_real_number_in_every_slot() {
-        let constant = |values: &[f64]| Plain::Constant(Numbers::Reals(values.to_vec()));
+        let constant = |values: &[f64]| PlainOp::Constant(Numbers::Reals(values.to_vec()));
         let map = |elements: &[u32]| IndexMap::new(elements.iter().map(|&e| Some(e))).unwrap();
         assert!(is_uniform(&constant(&[0.1]), &map(&[0, 1, 2])));
         assert!(is_uniform(&constant(&[0.1, 7.0, 0.1]), &map(&[0, 2, 0])));
         assert!(!is_uniform(&constant(&[0.1, 7.0, 0.1]), &map(&[0, 1, 2])));
-        assert!(is_uniform(&Plain::Argument(0), &map(&[1, 1, 1])));
-        assert!(!is_uniform(&Plain::Argument(0), &map(&[1, 1, 2])));
+        assert!(is_uniform(&PlainOp::Argument(0), &map(&[1, 1, 1])));
+        assert!(!is_uniform(&PlainOp::Argument(0), &map(&[1, 1, 2])));
         let hole = IndexMap::new([Some(0), None]).unwrap();
         assert!(!is_uniform(&constant(&[0.1]), &hole));
         assert!(!is_uniform(&constant(&[0.1]), &IndexMap::default()));

@@ -5,7 +5,7 @@
 //! rotations, each with its terms `rotation*plaintext` in brackets. An index map is its runs `first:step:length`, or
 //! `_:length` where there is no element.
 
-use crate::expression::{Expression, Numbers, Operation as Plain};
+use crate::expression::{Expression, Numbers, PlainOp};
 use crate::index_map::{IndexMap, Run};
 use crate::operation::Attributes;
 use crate::parameters::Parameters;
@@ -130,12 +130,14 @@ impl Display for Expression {
             .iter()
             .try_for_each(|a| write!(f, " e{a}"))?;
         match &self.operation {
-            Plain::Argument(number) => write!(f, " {number}")?,
-            Plain::Constant(numbers) | Plain::Polynomial(_, numbers) => write!(f, " {numbers}")?,
-            Plain::Power(_, exponent) => write!(f, " {exponent}")?,
-            Plain::Sum(_, Some(axis)) => write!(f, " axis {axis}")?,
-            Plain::Gather(_, map) => write!(f, " {map}")?,
-            Plain::Within(_, bound) => write!(f, " {bound:e}")?,
+            PlainOp::Argument(number) => write!(f, " {number}")?,
+            PlainOp::Constant(numbers) | PlainOp::Polynomial(_, numbers) => {
+                write!(f, " {numbers}")?
+            }
+            PlainOp::Power(_, exponent) => write!(f, " {exponent}")?,
+            PlainOp::Sum(_, Some(axis)) => write!(f, " axis {axis}")?,
+            PlainOp::Gather(_, map) => write!(f, " {map}")?,
+            PlainOp::Within(_, bound) => write!(f, " {bound:e}")?,
             _ => {}
         }
         write!(f, " {}", Shape(&self.shape))

@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::evaluate::{IntegersModulo, Reals, Ring, evaluate_where};
-use crate::expression::{Numbers, Operation};
+use crate::expression::{Numbers, PlainOp};
 use crate::index_map::IndexMap;
 use crate::program::{Argument, Program, Secrecy};
 use crate::shape;
@@ -132,7 +132,7 @@ impl Program {
                 continue;
             }
             let operation = &self.expressions[number as usize].operation;
-            if let Operation::Argument(argument) = operation {
+            if let PlainOp::Argument(argument) = operation {
                 names.push(self.plain_arguments()[*argument as usize].name.as_str());
             }
             pending.extend(operation.operands());

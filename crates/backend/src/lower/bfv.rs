@@ -10,7 +10,7 @@ use crate::keys::key;
 use crate::scheme::bfv::Bfv;
 use ::bfv::linear_transform::ExtendedPlaintext;
 use ::bfv::{Ciphertext, Plaintext};
-use ::polynomial::{Form, Operation};
+use ::polynomial::{Form, PolyOp};
 use rlwe::{KeyId, SignedPoly, ZeroSample};
 use rns::{RnsBasis, RnsPoly};
 use zq::{Modulus, Word};
@@ -195,7 +195,7 @@ fn rounded<S: Multiplies>(
     let low = lowering.graph.intt(&low, lowering.task);
     let sum = lowering
         .graph
-        .by_limb(Operation::Add, &[&low, &correction], lowering.task);
+        .by_limb(PolyOp::Add, &[&low, &correction], lowering.task);
     Part {
         form: Form::Coefficients,
         limbs: sum,

@@ -8,7 +8,7 @@ pub mod ckks;
 use super::run::Engine;
 use super::zero::{ZeroOperands, zero_sums};
 use crate::{Error, Observer};
-use ::polynomial::{Form, Graph, Host, Limb, Operation as Op, Words};
+use ::polynomial::{Form, Graph, Host, Limb, PolyOp, Words};
 use rlwe::SignedPoly;
 use rns::{Coeff, Domain, Eval, RnsBasis, RnsPoly};
 use zeroize::Zeroizing;
@@ -131,7 +131,7 @@ impl<'a, W: Word> Sums<'a, W> {
         self.source(Held::Small(poly), Form::Coefficients)
     }
 
-    fn by_limb(&mut self, operation: Op, operands: &[&[Limb]]) -> Vec<Limb> {
+    fn by_limb(&mut self, operation: PolyOp, operands: &[&[Limb]]) -> Vec<Limb> {
         self.graph.by_limb(operation, operands, self.task)
     }
 
@@ -141,7 +141,7 @@ impl<'a, W: Word> Sums<'a, W> {
 
     /// The coefficients of a · b.
     fn product(&mut self, a: &[Limb], b: &[Limb]) -> Vec<Limb> {
-        let product = self.by_limb(Op::Mul, &[a, b]);
+        let product = self.by_limb(PolyOp::Mul, &[a, b]);
         self.graph.intt(&product, self.task)
     }
 

@@ -6,7 +6,7 @@ use super::key_switch::arrangement::Arrangement;
 use super::value::{Part, Source, Value};
 use crate::Error;
 use crate::scheme::interface::Scheme;
-use ::polynomial::{Form, Graph, Limb, Operation as Op, Origin};
+use ::polynomial::{Form, Graph, Limb, Origin, PolyOp};
 use program::step::Step;
 use program::transform::Transform;
 use rlwe::{KeyId, SignedPoly, ZeroSample};
@@ -177,7 +177,7 @@ impl<S: Lower> Lowering<'_, S> {
     }
 
     /// An operation on parts of one form, over the limbs that all of them have.
-    pub(super) fn by_limb(&mut self, operation: Op, parts: &[&Part]) -> Part {
+    pub(super) fn by_limb(&mut self, operation: PolyOp, parts: &[&Part]) -> Part {
         let common = parts.iter().map(|part| part.limbs.len()).min().unwrap_or(0);
         let operands: Vec<&[Limb]> = parts.iter().map(|part| &part.limbs[..common]).collect();
         Part {
@@ -203,6 +203,6 @@ impl<S: Lower> Lowering<'_, S> {
 
     /// Each limb times its factor.
     pub(super) fn scaled(&mut self, limbs: &[Limb], factors: Vec<u128>) -> Vec<Limb> {
-        (self.graph).by_limb(Op::Scale(factors), &[limbs], self.task)
+        (self.graph).by_limb(PolyOp::Scale(factors), &[limbs], self.task)
     }
 }

@@ -4,7 +4,7 @@
 use super::lowering::{Lower, Lowering};
 use super::value::{Part, Source, Value};
 use crate::Error;
-use ::polynomial::{Form, Limb, Operation as Op};
+use ::polynomial::{Form, Limb, PolyOp};
 use program::step::{Operation, Plaintext, Step};
 
 impl<S: Lower> Lowering<'_, S> {
@@ -47,14 +47,14 @@ impl<S: Lower> Lowering<'_, S> {
         };
         Ok(match step.operation {
             Operation::Input => self.input(number as usize, step)?,
-            Operation::Add(a, b) => self.sum(of(a), of(b), &Op::Add),
-            Operation::Sub(a, b) => self.sum(of(a), of(b), &Op::Sub),
+            Operation::Add(a, b) => self.sum(of(a), of(b), &PolyOp::Add),
+            Operation::Sub(a, b) => self.sum(of(a), of(b), &PolyOp::Sub),
             Operation::Negate(a) => {
-                let negated = |part: &Part| self.by_limb(Op::Neg, &[part]);
+                let negated = |part: &Part| self.by_limb(PolyOp::Neg, &[part]);
                 kept(of(a).parts.iter().map(negated).collect(), of(a).scale)
             }
-            Operation::AddPlain(a, p) => self.plain_sum(of(a), p, &Op::Add)?,
-            Operation::SubPlain(a, p) => self.plain_sum(of(a), p, &Op::Sub)?,
+            Operation::AddPlain(a, p) => self.plain_sum(of(a), p, &PolyOp::Add)?,
+            Operation::SubPlain(a, p) => self.plain_sum(of(a), p, &PolyOp::Sub)?,
             Operation::MultiplyPlain(a, p) => {
                 let (a, level) = (of(a), step.level);
                 let factor = self.source(Source::Factor(p, level), limbs)?;
@@ -64,7 +64,7 @@ impl<S: Lower> Lowering<'_, S> {
                 };
                 let parts = a.parts.iter().map(|part| {
                     let values = self.in_form(part, Form::Values);
-                    self.by_limb(Op::Mul, &[&values, &factor])
+                    self.by_limb(PolyOp::Mul, &[&values, &factor])
                 });
                 kept(parts.collect(), S::product_scale(a.scale, p.scale))
             }
@@ -122,7 +122,7 @@ impl<S: Lower> Lowering<'_, S> {
         })
     }
 
-    fn sum(&mut self, a: &Value, b: &Value, operation: &Op) -> Value {
+    fn sum(&mut self, a: &Value, b: &Value, operation: &PolyOp) -> Value {
         let common = a.parts[0].limbs.len().min(b.parts[0].limbs.len());
         let parts =
             (0..a.parts.len().max(b.parts.len())).map(|i| match (a.parts.get(i), b.parts.get(i)) {
@@ -130,8 +130,8 @@ impl<S: Lower> Lowering<'_, S> {
                     let [x, y] = self.alike(x, y);
                     self.by_limb(operation.clone(), &[&x, &y])
                 }
-                (None, Some(y)) if *operation == Op::Sub => {
-                    self.by_limb(Op::Neg, &[&y.prefix(common)])
+                (None, Some(y)) if *operation == PolyOp::Sub => {
+                    self.by_limb(PolyOp::Neg, &[&y.prefix(common)])
                 }
                 (x, y) => x
                     .or(y)
@@ -149,7 +149,7 @@ impl<S: Lower> Lowering<'_, S> {
         &mut self,
         a: &Value,
         plaintext: Plaintext,
-        operation: &Op,
+        operation: &PolyOp,
     ) -> Result<Value, Error> {
         let limbs = a.parts[0].limbs.len();
         let source = Source::Sum(plaintext, limbs as u32 - 1);
@@ -201,8 +201,8 @@ impl<S: Lower> Lowering<'_, S> {
                 continue;
             };
             sum = Some(match sum {
-                None => self.by_limb(Op::Mul, &[x, y]),
-                Some(sum) => self.by_limb(Op::MulAdd, &[x, y, &sum]),
+                None => self.by_limb(PolyOp::Mul, &[x, y]),
+                Some(sum) => self.by_limb(PolyOp::MulAdd, &[x, y, &sum]),
             });
         }
         sum.unwrap_or_else(|| left[0].clone())

@@ -8,7 +8,7 @@ use super::key_switch::Digits;
 use super::lowering::{Lower, Lowering};
 use super::value::{Part, Source, Value};
 use crate::Error;
-use ::polynomial::{Form, Operation as Op};
+use ::polynomial::{Form, PolyOp};
 use program::step::Plaintext;
 use program::transform::{Giant, Term, Transform};
 
@@ -132,9 +132,9 @@ impl<S: Lower> Lowering<'_, S> {
             let Some(part) = part else { continue };
             *total = Some(match (total.as_ref(), factor) {
                 (None, None) => part,
-                (None, Some(factor)) => self.by_limb(Op::Mul, &[&part, factor]),
-                (Some(sum), None) => self.by_limb(Op::Add, &[sum, &part]),
-                (Some(sum), Some(factor)) => self.by_limb(Op::MulAdd, &[&part, factor, sum]),
+                (None, Some(factor)) => self.by_limb(PolyOp::Mul, &[&part, factor]),
+                (Some(sum), None) => self.by_limb(PolyOp::Add, &[sum, &part]),
+                (Some(sum), Some(factor)) => self.by_limb(PolyOp::MulAdd, &[&part, factor, sum]),
             });
         }
     }
@@ -151,7 +151,7 @@ impl<S: Lower> Lowering<'_, S> {
         };
         let own = own.map(|part| self.in_form(part, S::FORM));
         Ok(match (divided, own) {
-            (Some(divided), Some(own)) => Some(self.by_limb(Op::Add, &[&divided, &own])),
+            (Some(divided), Some(own)) => Some(self.by_limb(PolyOp::Add, &[&divided, &own])),
             (divided, own) => divided.or(own),
         })
     }

@@ -4,7 +4,7 @@
 use super::lowering::{Lower, Lowering};
 use super::value::{Part, Source, Value};
 use crate::Error;
-use ::polynomial::{Form, Graph, Limb, Operation as Op};
+use ::polynomial::{Form, Graph, Limb, PolyOp};
 use program::step::Step;
 use rlwe::ZeroSample;
 use zq::Word;
@@ -30,12 +30,12 @@ pub fn zero_sums<W: Word>(
     [0, 1].map(|half| match form {
         Form::Values => {
             let error = graph.ntt(operands.errors[half], task);
-            graph.by_limb(Op::MulAdd, &[&u, operands.key[half], &error], task)
+            graph.by_limb(PolyOp::MulAdd, &[&u, operands.key[half], &error], task)
         }
         Form::Coefficients => {
-            let product = graph.by_limb(Op::Mul, &[&u, operands.key[half]], task);
+            let product = graph.by_limb(PolyOp::Mul, &[&u, operands.key[half]], task);
             let product = graph.intt(&product, task);
-            graph.by_limb(Op::Add, &[&product, operands.errors[half]], task)
+            graph.by_limb(PolyOp::Add, &[&product, operands.errors[half]], task)
         }
     })
 }

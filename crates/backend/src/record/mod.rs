@@ -4,7 +4,7 @@
 
 use crate::lower::{Engine, Shape, open};
 use crate::{Backend, Error, Keys, Observer, Resources, Run};
-use ::polynomial::{Graph, Host, Limb, Memory, Operation, fhetch};
+use ::polynomial::{Graph, Host, Limb, Memory, PolyOp, fhetch};
 use program::Program;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,8 +77,7 @@ impl Engine for Recorder {
 
 /// Limbs that no polynomial operation makes.
 fn given<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = Limb> + '_ {
-    let outside =
-        |operation: &Operation| matches!(operation, Operation::Source(..) | Operation::Step(..));
+    let outside = |operation: &PolyOp| matches!(operation, PolyOp::Source(..) | PolyOp::Step(..));
     let bundles = graph.bundles().iter();
     bundles
         .filter(move |bundle| outside(&bundle.operation))

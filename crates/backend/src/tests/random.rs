@@ -2,7 +2,7 @@
 //! Programs drawn at random: every operation, several levels, sums of unrelinearised products, many rotations of one
 //! ciphertext.
 
-use program::expression::{Expression, Numbers, Operation as Plain};
+use program::expression::{Expression, Numbers, PlainOp};
 use program::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
 use program::transform::{Giant, Term, Transform};
 use program::{
@@ -78,9 +78,9 @@ impl Maker {
                 argument("y", exact, vec![s], packed(1)),
             ],
             expressions: vec![
-                expression(Plain::Argument(0), &[s]),
-                expression(Plain::Constant(constant), &[2]),
-                expression(Plain::Negate(0), &[s]),
+                expression(PlainOp::Argument(0), &[s]),
+                expression(PlainOp::Constant(constant), &[2]),
+                expression(PlainOp::Negate(0), &[s]),
             ],
             plaintexts: vec![
                 source(0, IndexMap::identity(slots).unwrap()),

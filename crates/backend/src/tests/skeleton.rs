@@ -9,7 +9,7 @@
 
 use crate::lower::{Engine, Shape, open};
 use crate::{Backend, Error, Keys, Observer, Resources, Run};
-use ::polynomial::{Bundle, Graph, Host, Memory, Operation, Words};
+use ::polynomial::{Bundle, Graph, Host, Memory, PolyOp, Words};
 use program::Program;
 use std::sync::Arc;
 use zq::Word;
@@ -73,8 +73,8 @@ impl Engine for Skeleton {
 }
 
 /// Whether the device has the operation.
-fn is_taken(operation: &Operation) -> bool {
-    matches!(operation, Operation::Add | Operation::Sub | Operation::Mul)
+fn is_taken(operation: &PolyOp) -> bool {
+    matches!(operation, PolyOp::Add | PolyOp::Sub | PolyOp::Mul)
 }
 
 /// Operands to the device, an operation for each limb, results back.
@@ -95,8 +95,8 @@ fn run_bundle<'g, W: Word, H: Host<W, Error = Error>>(
         let q = graph.plans()[usize::from(*modulus)].modulus();
         let mut result = a[row].to_vec();
         match bundle.operation {
-            Operation::Add => q.add_assign(&mut result, &b[row]),
-            Operation::Sub => q.sub_assign(&mut result, &b[row]),
+            PolyOp::Add => q.add_assign(&mut result, &b[row]),
+            PolyOp::Sub => q.sub_assign(&mut result, &b[row]),
             _ => q.mul_assign(&mut result, &b[row]),
         }
         memory.put(limb, result);

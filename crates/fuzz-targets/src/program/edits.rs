@@ -2,7 +2,7 @@
 //! Changes of one part of a program: what a careless or hostile writer would get wrong.
 
 use crate::dice::Dice;
-use program::expression::{Expression, Operation as Plain};
+use program::expression::{Expression, PlainOp};
 use program::operation::{Attributes, Kind};
 use program::step::{Operation, Promise, Step};
 use program::{Argument, Encryption, IndexMap, PlaintextSource, Program, Range, Secrecy, Strength};
@@ -159,15 +159,15 @@ fn edit_expression(program: &mut Program, dice: &mut Dice) {
         (0, Some(other)) => *operation = other.operation,
         (1, Some(other)) => *shape = other.shape,
         (2, _) => edit_shape(shape, dice),
-        (3, _) => *operation = dice.of(&[Plain::Add, Plain::Multiply, Plain::MatMul])(a, b),
-        (4, _) => *operation = Plain::Power(a, b),
-        (5, _) => *operation = Plain::Sum(a, (b < 9).then_some(b as u8)),
+        (3, _) => *operation = dice.of(&[PlainOp::Add, PlainOp::Multiply, PlainOp::MatMul])(a, b),
+        (4, _) => *operation = PlainOp::Power(a, b),
+        (5, _) => *operation = PlainOp::Sum(a, (b < 9).then_some(b as u8)),
         _ => match operation {
-            Plain::Gather(of, map) => {
+            PlainOp::Gather(of, map) => {
                 reorder(of, dice);
                 edit_map(map, dice);
             }
-            other => *other = Plain::Within(a, real(dice, 1.0)),
+            other => *other = PlainOp::Within(a, real(dice, 1.0)),
         },
     }
 }

@@ -5,7 +5,7 @@ use super::fields::{
     choice, list, read_map, read_shape, refused, write_count, write_map, write_shape,
 };
 use crate::Error;
-use crate::expression::{Expression, Numbers, Operation};
+use crate::expression::{Expression, Numbers, PlainOp};
 use rlwe::wire::{Reader, Writer};
 
 /// An axis that stands for all of them.
@@ -14,34 +14,34 @@ const ALL_AXES: u8 = u8::MAX;
 pub fn write(out: &mut Writer, expression: &Expression) {
     out.u8(code(&expression.operation));
     match &expression.operation {
-        Operation::Argument(number) => out.u32(*number),
-        Operation::Constant(numbers) => write_numbers(out, numbers),
-        Operation::Add(a, b)
-        | Operation::Subtract(a, b)
-        | Operation::Multiply(a, b)
-        | Operation::MatMul(a, b) => {
+        PlainOp::Argument(number) => out.u32(*number),
+        PlainOp::Constant(numbers) => write_numbers(out, numbers),
+        PlainOp::Add(a, b)
+        | PlainOp::Subtract(a, b)
+        | PlainOp::Multiply(a, b)
+        | PlainOp::MatMul(a, b) => {
             out.u32(*a);
             out.u32(*b);
         }
-        Operation::Negate(a) => out.u32(*a),
-        Operation::Power(a, exponent) => {
+        PlainOp::Negate(a) => out.u32(*a),
+        PlainOp::Power(a, exponent) => {
             out.u32(*a);
             out.u32(*exponent);
         }
-        Operation::Polynomial(a, coefficients) => {
+        PlainOp::Polynomial(a, coefficients) => {
             out.u32(*a);
             write_numbers(out, coefficients);
         }
-        Operation::Sum(a, axis) => {
+        PlainOp::Sum(a, axis) => {
             out.u32(*a);
             out.u8(axis.unwrap_or(ALL_AXES));
         }
-        Operation::Gather(operands, map) => {
+        PlainOp::Gather(operands, map) => {
             write_count(out, operands.len());
             operands.iter().for_each(|&a| out.u32(a));
             write_map(out, map);
         }
-        Operation::Within(a, bound) => {
+        PlainOp::Within(a, bound) => {
             out.u32(*a);
             out.f64(*bound);
         }
@@ -49,41 +49,41 @@ pub fn write(out: &mut Writer, expression: &Expression) {
     write_shape(out, &expression.shape);
 }
 
-fn code(operation: &Operation) -> u8 {
+fn code(operation: &PlainOp) -> u8 {
     match operation {
-        Operation::Argument(_) => 0,
-        Operation::Constant(_) => 1,
-        Operation::Add(..) => 2,
-        Operation::Subtract(..) => 3,
-        Operation::Multiply(..) => 4,
-        Operation::Negate(_) => 5,
-        Operation::Power(..) => 6,
-        Operation::Polynomial(..) => 7,
-        Operation::MatMul(..) => 8,
-        Operation::Sum(..) => 9,
-        Operation::Gather(..) => 10,
-        Operation::Within(..) => 11,
+        PlainOp::Argument(_) => 0,
+        PlainOp::Constant(_) => 1,
+        PlainOp::Add(..) => 2,
+        PlainOp::Subtract(..) => 3,
+        PlainOp::Multiply(..) => 4,
+        PlainOp::Negate(_) => 5,
+        PlainOp::Power(..) => 6,
+        PlainOp::Polynomial(..) => 7,
+        PlainOp::MatMul(..) => 8,
+        PlainOp::Sum(..) => 9,
+        PlainOp::Gather(..) => 10,
+        PlainOp::Within(..) => 11,
     }
 }
 
 pub fn read(input: &mut Reader<'_>) -> Result<Expression, Error> {
     let code = choice(input, "an expression's code", 11)?;
     let operation = match code {
-        0 => Operation::Argument(operand(input)?),
-        1 => Operation::Constant(read_numbers(input)?),
-        2 => Operation::Add(operand(input)?, operand(input)?),
-        3 => Operation::Subtract(operand(input)?, operand(input)?),
-        4 => Operation::Multiply(operand(input)?, operand(input)?),
-        5 => Operation::Negate(operand(input)?),
-        6 => Operation::Power(operand(input)?, input.u32("an exponent")?),
-        7 => Operation::Polynomial(operand(input)?, read_numbers(input)?),
-        8 => Operation::MatMul(operand(input)?, operand(input)?),
-        9 => Operation::Sum(
+        0 => PlainOp::Argument(operand(input)?),
+        1 => PlainOp::Constant(read_numbers(input)?),
+        2 => PlainOp::Add(operand(input)?, operand(input)?),
+        3 => PlainOp::Subtract(operand(input)?, operand(input)?),
+        4 => PlainOp::Multiply(operand(input)?, operand(input)?),
+        5 => PlainOp::Negate(operand(input)?),
+        6 => PlainOp::Power(operand(input)?, input.u32("an exponent")?),
+        7 => PlainOp::Polynomial(operand(input)?, read_numbers(input)?),
+        8 => PlainOp::MatMul(operand(input)?, operand(input)?),
+        9 => PlainOp::Sum(
             operand(input)?,
             Some(input.u8("an axis")?).filter(|&axis| axis != ALL_AXES),
         ),
-        10 => Operation::Gather(list(input, "operands", 4, operand)?, read_map(input)?),
-        _ => Operation::Within(operand(input)?, input.f64("a promise")?),
+        10 => PlainOp::Gather(list(input, "operands", 4, operand)?, read_map(input)?),
+        _ => PlainOp::Within(operand(input)?, input.f64("a promise")?),
     };
     Ok(Expression {
         operation,

@@ -18,7 +18,7 @@ fn rows_are_swapped_and_turned_each_by_itself() {
     let first = program.steps.len() as u32;
     program.steps.extend(added);
     program.outputs = vec![first, first + 1];
-    program.expressions[12].operation = Plain::Within(11, 48.0);
+    program.expressions[12].operation = PlainOp::Within(11, 48.0);
     program.plaintexts[0].bound = 48.0;
     let slots: Vec<i64> = (0..N as i64).collect();
     let inputs = [&slots, &slots].map(|row| Numbers::Integers(row.clone()));
@@ -60,7 +60,7 @@ fn the_plaintext_of_the_sample_is_what_python_computes() {
 fn a_transform_in_the_clear_is_the_sum_it_says() {
     let mut program = sample(bfv_parameters());
     // Any residue holds.
-    program.expressions[12].operation = Plain::Within(11, 48.0);
+    program.expressions[12].operation = PlainOp::Within(11, 48.0);
     program.plaintexts[0].bound = 48.0;
     let (slots, width) = (N as i64, N as i64 / 2);
     let x: Vec<i64> = (1..=slots).collect();
@@ -97,7 +97,7 @@ fn polynomials() -> Program {
     let mut program = sample(bfv_parameters());
     program.parameters = Parameters::Bfv(params);
     // Any residue holds.
-    program.expressions[12].operation = Plain::Within(11, 16.0);
+    program.expressions[12].operation = PlainOp::Within(11, 16.0);
     program.plaintexts.iter_mut().for_each(|p| p.bound = 16.0);
     program
 }

@@ -46,9 +46,9 @@ pub(super) fn scaled(bfv: bool, constant: Numbers) -> Program {
         false => Numbers::Reals(vec![3.0]),
     };
     program.expressions = vec![
-        expression(Plain::Argument(0), vec![slots]),
-        expression(Plain::Constant(constant), vec![slots]),
-        expression(Plain::Constant(three), vec![]),
+        expression(PlainOp::Argument(0), vec![slots]),
+        expression(PlainOp::Constant(constant), vec![slots]),
+        expression(PlainOp::Constant(three), vec![]),
     ];
     let plaintext = |number, bound, slots| PlaintextSource {
         expression: number,
@@ -471,7 +471,7 @@ fn a_part_that_differs_has_another_hash() {
         }),
         ("plaintexts", |p| p.plaintexts[0].bound = 3.0),
         ("plaintexts", |p| {
-            p.expressions[12].operation = Plain::Within(11, 5.0)
+            p.expressions[12].operation = PlainOp::Within(11, 5.0)
         }),
         ("output", |p| p.result_shape = vec![1, 3]),
         ("output", |p| p.reading.complex = true),

@@ -79,14 +79,14 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
             |p| p.expressions[2].shape = vec![3, 2],
         ),
         ("operand 3 is not defined before it", |p| {
-            p.expressions[3].operation = Plain::Negate(3)
+            p.expressions[3].operation = PlainOp::Negate(3)
         }),
         ("there is no plain argument 1", |p| {
-            p.expressions[0].operation = Plain::Argument(1)
+            p.expressions[0].operation = PlainOp::Argument(1)
         }),
         ("its map takes 3 positions from 9", |p| {
             p.expressions[11].operation =
-                Plain::Gather(vec![8], IndexMap::new([Some(8), None, None]).unwrap());
+                PlainOp::Gather(vec![8], IndexMap::new([Some(8), None, None]).unwrap());
         }),
         ("is too large", |p| {
             p.expressions[1].shape = vec![1 << 20, 1 << 20]
@@ -105,7 +105,7 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
         ("a bound of inf", |p| p.plaintexts[0].bound = f64::INFINITY),
         ("a bound of NaN", |p| p.plaintexts[0].bound = f64::NAN),
         ("plaintext expression 12 (within): a promise of NaN", |p| {
-            p.expressions[12].operation = Plain::Within(11, f64::NAN)
+            p.expressions[12].operation = PlainOp::Within(11, f64::NAN)
         }),
         ("there is no transform 2, there are 2", |p| {
             p.steps[18].operation = Operation::LinearTransform(0, 2)
@@ -155,7 +155,7 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
 #[test]
 fn numbers_of_the_other_scheme_are_refused() {
     let mut program = sample(bfv_parameters());
-    program.expressions[1].operation = Plain::Constant(Numbers::Integers(vec![49]));
+    program.expressions[1].operation = PlainOp::Constant(Numbers::Integers(vec![49]));
     assert!(
         read(&program.to_bytes())
             .unwrap_err()
@@ -163,7 +163,7 @@ fn numbers_of_the_other_scheme_are_refused() {
             .contains("none of bfv")
     );
     let mut program = sample(ckks_parameters());
-    program.expressions[1].operation = Plain::Constant(Numbers::Reals(vec![f64::INFINITY]));
+    program.expressions[1].operation = PlainOp::Constant(Numbers::Reals(vec![f64::INFINITY]));
     assert!(
         read(&program.to_bytes())
             .unwrap_err()

@@ -15,7 +15,7 @@ mod sample;
 mod vectors;
 
 use crate::evaluate::IntegersModulo;
-use crate::expression::{Expression, Numbers, Operation as Plain};
+use crate::expression::{Expression, Numbers, PlainOp};
 use crate::step::{Operation, Place, Plaintext, Promise, SourceLine, Step};
 use crate::transform::{Giant, Term, Transform};
 use crate::*;

@@ -10,7 +10,7 @@ use crate::errors::Kind;
 use crate::numbers::number;
 use crate::word_width::WordWidth;
 use crate::work::Work;
-use ::program::expression::{Expression, Operation as Plain};
+use ::program::expression::{Expression, PlainOp};
 use ::program::step::SourceLine;
 use ::program::{
     Argument, Guarantee, Handed, IndexMap, Limits, Parameters, PlaintextSource, Producer, Range,
@@ -164,21 +164,21 @@ impl ProgramBuilder {
         let two = || self::operands::<2>(kind, &operands);
         let read = || numbers(&needed(kind, "values", values.as_ref())?.to_owned());
         let operation = match kind {
-            "argument" => Plain::Argument(needed(kind, "argument", argument)?),
-            "constant" => Plain::Constant(read()?),
-            "add" => two().map(|[a, b]| Plain::Add(a, b))?,
-            "subtract" => two().map(|[a, b]| Plain::Subtract(a, b))?,
-            "multiply" => two().map(|[a, b]| Plain::Multiply(a, b))?,
-            "matmul" => two().map(|[a, b]| Plain::MatMul(a, b))?,
-            "negate" => Plain::Negate(one()?),
-            "power" => Plain::Power(one()?, needed(kind, "exponent", exponent)?),
-            "polynomial" => Plain::Polynomial(one()?, read()?),
-            "sum" => Plain::Sum(one()?, axis),
+            "argument" => PlainOp::Argument(needed(kind, "argument", argument)?),
+            "constant" => PlainOp::Constant(read()?),
+            "add" => two().map(|[a, b]| PlainOp::Add(a, b))?,
+            "subtract" => two().map(|[a, b]| PlainOp::Subtract(a, b))?,
+            "multiply" => two().map(|[a, b]| PlainOp::Multiply(a, b))?,
+            "matmul" => two().map(|[a, b]| PlainOp::MatMul(a, b))?,
+            "negate" => PlainOp::Negate(one()?),
+            "power" => PlainOp::Power(one()?, needed(kind, "exponent", exponent)?),
+            "polynomial" => PlainOp::Polynomial(one()?, read()?),
+            "sum" => PlainOp::Sum(one()?, axis),
             "gather" => {
                 let map = index_map(&needed(kind, "map", map)?)?;
-                Plain::Gather(operands, map)
+                PlainOp::Gather(operands, map)
             }
-            "within" => Plain::Within(one()?, needed(kind, "bound", bound)?),
+            "within" => PlainOp::Within(one()?, needed(kind, "bound", bound)?),
             _ => return Err(Kind::Input.error(format!("no expression {kind:?}"))),
         };
         self.program

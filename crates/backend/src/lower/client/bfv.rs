@@ -5,7 +5,7 @@ use super::{ENCRYPTION, Sums};
 use crate::lower::Engine;
 use crate::{Error, Observer};
 use ::bfv::ZeroDraw;
-use ::polynomial::Operation as Op;
+use ::polynomial::PolyOp;
 use rns::{Coeff, Eval, RnsPoly};
 use zq::Word;
 
@@ -30,7 +30,7 @@ pub fn zero_parts<E: Engine, W: Word>(
             let values = sums.ntt(&values);
             let product = sums.product(&values, &key);
             let error = sums.given(error)?;
-            let c0 = sums.by_limb(Op::Sub, &[&error, &product]);
+            let c0 = sums.by_limb(PolyOp::Sub, &[&error, &product]);
             let [c0] = sums.compute(engine, &[c0], observer)?;
             Ok([c0, a.clone()])
         }
@@ -55,11 +55,11 @@ pub fn phase<E: Engine, W: Word>(
     for part in middle.iter().rev() {
         let part = sums.given(part)?;
         let part = sums.ntt(&part);
-        sum = sums.by_limb(Op::MulAdd, &[&sum, &key, &part]);
+        sum = sums.by_limb(PolyOp::MulAdd, &[&sum, &key, &part]);
     }
     let product = sums.product(&sum, &key);
     let c0 = sums.given(c0)?;
-    let phase = sums.by_limb(Op::Add, &[&product, &c0]);
+    let phase = sums.by_limb(PolyOp::Add, &[&product, &c0]);
     let [phase] = sums.compute(engine, &[phase], observer)?;
     Ok(phase)
 }

@@ -5,7 +5,7 @@ use super::{ENCRYPTION, Sums};
 use crate::lower::Engine;
 use crate::{Error, Observer};
 use ::ckks::{Draw, ZeroDraw};
-use ::polynomial::Operation as Op;
+use ::polynomial::PolyOp;
 use rns::{Eval, RnsPoly};
 
 /// The parts of an encryption: those of [`Draw::parts`].
@@ -24,7 +24,7 @@ pub fn parts<E: Engine>(
             let mut parts = sums.zero::<Eval>(&u, [&key[0], &key[1]], [&errors[0], &errors[1]]);
             if let Some(message) = draw.message {
                 let message = sums.given(message)?;
-                parts[0] = sums.by_limb(Op::Add, &[&parts[0], &message]);
+                parts[0] = sums.by_limb(PolyOp::Add, &[&parts[0], &message]);
             }
             sums.compute(engine, &parts, observer)
         }
@@ -33,11 +33,11 @@ pub fn parts<E: Engine>(
             let mut c0 = sums.ntt(&error);
             if let Some(message) = draw.message {
                 let message = sums.given(message)?;
-                c0 = sums.by_limb(Op::Add, &[&c0, &message]);
+                c0 = sums.by_limb(PolyOp::Add, &[&c0, &message]);
             }
             let (values, key) = (sums.given(&a)?, sums.given(key)?);
-            let product = sums.by_limb(Op::Mul, &[&values, &key]);
-            c0 = sums.by_limb(Op::Sub, &[&c0, &product]);
+            let product = sums.by_limb(PolyOp::Mul, &[&values, &key]);
+            c0 = sums.by_limb(PolyOp::Sub, &[&c0, &product]);
             let [c0] = sums.compute(engine, &[c0], observer)?;
             Ok([c0, a])
         }
@@ -58,7 +58,7 @@ pub fn phase<E: Engine>(
     let (key, mut sum) = (sums.given(key)?, sums.given(last)?);
     for part in rest.iter().rev() {
         let part = sums.given(part)?;
-        sum = sums.by_limb(Op::MulAdd, &[&sum, &key, &part]);
+        sum = sums.by_limb(PolyOp::MulAdd, &[&sum, &key, &part]);
     }
     let [phase] = sums.compute(engine, &[sum], observer)?;
     Ok(phase)

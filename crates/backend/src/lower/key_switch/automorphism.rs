@@ -3,7 +3,7 @@
 
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::Part;
-use ::polynomial::{Form, Operation as Op};
+use ::polynomial::{Form, PolyOp};
 use rns::{CentredLift, RnsBasis};
 
 impl<S: Lower> Lowering<'_, S> {
@@ -14,7 +14,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let form = if self.moves { Form::Values } else { part.form };
         let operand = self.in_form(part, form);
-        let permuted = self.by_limb(Op::Permute { element, form }, &[&operand]);
+        let permuted = self.by_limb(PolyOp::Permute { element, form }, &[&operand]);
         self.in_form(&permuted, part.form)
     }
 

@@ -9,7 +9,7 @@ use super::steps::KeySwitch;
 use crate::Error;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::Part;
-use ::polynomial::{Form, Limb, Operation as Op};
+use ::polynomial::{Form, Limb, PolyOp};
 
 impl DigitByDigit {
     /// Σ digit·key for both halves, plus values that are given.
@@ -100,8 +100,8 @@ impl<S: Lower> Lowering<'_, S> {
             let bundle = self.graph.bundle_of(limbs[0]);
             bundle.limbs().eq(limbs.iter().copied()).then_some(bundle)
         };
-        let sum = is_whole(&part.limbs).filter(|sum| sum.operation == Op::Add)?;
-        let transform = is_whole(&sum.operands[0]).filter(|made| made.operation == Op::Intt)?;
+        let sum = is_whole(&part.limbs).filter(|sum| sum.operation == PolyOp::Add)?;
+        let transform = is_whole(&sum.operands[0]).filter(|made| made.operation == PolyOp::Intt)?;
         let of = |form, limbs: &[Limb]| Part {
             form,
             limbs: limbs.to_vec(),

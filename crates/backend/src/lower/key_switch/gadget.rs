@@ -5,7 +5,7 @@ use super::automorphism::inverse_element;
 use super::decompose::Digits;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::{Part, Source};
-use ::polynomial::{Form, Operation as Op};
+use ::polynomial::{Form, PolyOp};
 
 /// A key and the automorphism x -> x^g around it: digits of the ciphertext as it is are multiplied by the key under
 /// 1/g, then g is applied to the sums or to their quotients.
@@ -96,8 +96,8 @@ impl<S: Lower> Lowering<'_, S> {
     /// a·b, plus a sum if there is one.
     pub(super) fn product_plus(&mut self, a: &Part, b: &Part, sum: Option<Part>) -> Part {
         match sum {
-            None => self.by_limb(Op::Mul, &[a, b]),
-            Some(sum) => self.by_limb(Op::MulAdd, &[a, b, &sum]),
+            None => self.by_limb(PolyOp::Mul, &[a, b]),
+            Some(sum) => self.by_limb(PolyOp::MulAdd, &[a, b, &sum]),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::steps::KeySwitch;
 use crate::Error;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::Part;
-use ::polynomial::{Form, Limb, Operation as Op};
+use ::polynomial::{Form, Limb, PolyOp};
 
 /// See the module. Sums are one part, the second half's limbs after the first half's.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl<S: Lower> KeySwitch<S> for Mirrored {
                 Some(own) => {
                     let own = lowering.in_form(&own, form);
                     let half = lowering.in_form(&half, form);
-                    lowering.by_limb(Op::Add, &[&half, &own])
+                    lowering.by_limb(PolyOp::Add, &[&half, &own])
                 }
             };
             lowering.in_form(&sum, S::FORM)

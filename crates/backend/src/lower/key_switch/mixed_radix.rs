@@ -3,7 +3,7 @@
 //! The residues are those of [`rns::BaseConverter::mixed_radix`].
 
 use crate::lower::lowering::{Lower, Lowering};
-use ::polynomial::{Limb, Operation as Op};
+use ::polynomial::{Limb, PolyOp};
 use zq::{Modulus, Word};
 
 impl<S: Lower> Lowering<'_, S> {
@@ -21,7 +21,7 @@ impl<S: Lower> Lowering<'_, S> {
             let over =
                 (0..count - 1).map(|i| self.inverse_modulo(&from[i + 1..], from[i]).to_u128());
             let over = over.collect::<Vec<u128>>().repeat(digit.len());
-            rest = self.graph.by_limb(Op::Scale(over), &[&rest], self.task);
+            rest = self.graph.by_limb(PolyOp::Scale(over), &[&rest], self.task);
         }
         let mut sum: Option<Vec<Limb>> = None;
         for last in (0..count).rev() {
@@ -58,8 +58,8 @@ impl<S: Lower> Lowering<'_, S> {
         let weights: Vec<u128> = to.iter().map(weight).collect();
         let factors = weights.repeat(term.len() / to.len());
         match sum {
-            None => (self.graph).by_limb(Op::Scale(factors), &[term], self.task),
-            Some(sum) => (self.graph).by_limb(Op::ScaleAdd(factors), &[term, sum], self.task),
+            None => (self.graph).by_limb(PolyOp::Scale(factors), &[term], self.task),
+            Some(sum) => (self.graph).by_limb(PolyOp::ScaleAdd(factors), &[term, sum], self.task),
         }
     }
 
@@ -84,7 +84,7 @@ impl<S: Lower> Lowering<'_, S> {
         let taken: Vec<Limb> = polynomials
             .flat_map(|of_one| places.iter().flatten().map(|&place| of_one[place]))
             .collect();
-        let operation = Op::ScaleAdd(factors);
+        let operation = PolyOp::ScaleAdd(factors);
         self.graph.by_limb(operation, &[&taken, rest], self.task)
     }
 

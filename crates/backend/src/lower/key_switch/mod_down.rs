@@ -5,7 +5,7 @@ use super::gadget::SwitchingKey;
 use crate::Error;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::{Part, Value};
-use ::polynomial::{Form, Limb, Operation as Op};
+use ::polynomial::{Form, Limb, PolyOp};
 use rns::RnsBasis;
 use std::ops::Range;
 use zq::{Modulus, Word};
@@ -44,7 +44,7 @@ impl<S: Lower> Lowering<'_, S> {
                     None => divided,
                     Some(plus) => {
                         let plus = lowering.in_form(&plus, S::FORM);
-                        lowering.by_limb(Op::Add, &[&divided, &plus])
+                        lowering.by_limb(PolyOp::Add, &[&divided, &plus])
                     }
                 })
             };
@@ -115,8 +115,8 @@ impl<S: Lower> Lowering<'_, S> {
             quotient(q, t, dropped).map(Word::to_u128)
         });
         let factors = factors.collect::<Result<_, Error>>()?;
-        let scaled = self.by_limb(Op::Scale(factors), &[&part.prefix(kept)]);
-        Ok(self.by_limb(Op::Add, &[&scaled, &correction]))
+        let scaled = self.by_limb(PolyOp::Scale(factors), &[&part.prefix(kept)]);
+        Ok(self.by_limb(PolyOp::Add, &[&scaled, &correction]))
     }
 
     /// round(x / D) of polynomials in parallel lanes, `sides` of them, D the product of the last primes of each:
@@ -173,8 +173,8 @@ impl<S: Lower> Lowering<'_, S> {
         let factors = inverses.iter().map(|inverse| inverse.to_u128()).collect();
         // While the remainder goes from lane to lane.
         let scaled = match plus {
-            None => self.by_limb(Op::Scale(factors), &[kept]),
-            Some(plus) => self.by_limb(Op::ScaleAdd(factors), &[kept, plus]),
+            None => self.by_limb(PolyOp::Scale(factors), &[kept]),
+            Some(plus) => self.by_limb(PolyOp::ScaleAdd(factors), &[kept, plus]),
         };
         let one = &moduli[..moduli.len() / last.len()];
         Ok(Division {
@@ -191,7 +191,7 @@ impl<S: Lower> Lowering<'_, S> {
             limbs: division.remainder,
         };
         let remainder = self.in_form(&remainder, division.scaled.form);
-        let negated = Op::ScaleAdd(division.negated);
+        let negated = PolyOp::ScaleAdd(division.negated);
         self.by_limb(negated, &[&remainder, &division.scaled])
     }
 }

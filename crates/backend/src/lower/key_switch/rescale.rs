@@ -11,7 +11,7 @@ use super::steps::KeySwitch;
 use crate::Error;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::Part;
-use ::polynomial::{Form, Operation as Op};
+use ::polynomial::{Form, PolyOp};
 use rns::RnsBasis;
 
 /// A key switch whose sums can be added to before they are divided.
@@ -91,7 +91,7 @@ impl<S: Lower> RelinearizeRescale<S> for DigitByDigit {
         let factors = lowering.special_factors(&own[0], &special);
         let lifted = own.each_ref().map(|own| {
             let moved = lowering.over_all(own, 1);
-            Some(lowering.by_limb(Op::Scale(factors.clone()), &[&moved]))
+            Some(lowering.by_limb(PolyOp::Scale(factors.clone()), &[&moved]))
         });
         Ok(self.sums(lowering, digits, key, lifted))
     }
@@ -117,10 +117,10 @@ impl<S: Lower> RelinearizeRescale<S> for Mirrored {
         let factors = lowering.special_factors(&own[0], &special);
         let zeros = vec![0; factors.len()];
         let first = lowering.over_all(&own[0], 2);
-        let only_first = Op::Scale([&factors[..], &zeros].concat());
+        let only_first = PolyOp::Scale([&factors[..], &zeros].concat());
         let lifted = lowering.by_limb(only_first, &[&first]);
         let second = lowering.over_all(&own[1], 2);
-        let only_second = Op::ScaleAdd([zeros, factors].concat());
+        let only_second = PolyOp::ScaleAdd([zeros, factors].concat());
         let lifted = lowering.by_limb(only_second, &[&second, &lifted]);
         let key = SwitchingKey::RELINEARIZATION;
         self.sums(lowering, digits, key, Some(lifted))
@@ -167,8 +167,8 @@ impl<S: Lower> Lowering<'_, S> {
         let special = self.scheme.chain().p;
         let factor = |&m: &u16| (special.as_ref()).map_or(1, |p| self.residue(m, p));
         let factors = moduli.iter().map(factor).collect();
-        let scaled = self.by_limb(Op::Scale(factors), &[own]);
-        let mut added = self.by_limb(Op::Add, &[sum, &scaled]);
+        let scaled = self.by_limb(PolyOp::Scale(factors), &[own]);
+        let mut added = self.by_limb(PolyOp::Add, &[sum, &scaled]);
         added.limbs.extend_from_slice(&sum.limbs[own.limbs.len()..]);
         added
     }

@@ -9,7 +9,7 @@ use super::steps::KeySwitch;
 use crate::Error;
 use crate::lower::lowering::{Lower, Lowering};
 use crate::lower::value::{Part, Source};
-use ::polynomial::{Form, Limb, Operation as Op};
+use ::polynomial::{Form, Limb, PolyOp};
 
 /// Σ digit·key of a key switch.
 pub(super) struct Sums {
@@ -109,8 +109,8 @@ impl SpecialTogether {
         let [first, second] = sums.map(|sum| self.moved(lowering, &sum.limbs[limbs..]));
         let half = first.limbs.len() / 2;
         let only = |taken: usize| (0..2 * half).map(move |lane| u128::from(lane / half == taken));
-        let first = lowering.by_limb(Op::Scale(only(0).collect()), &[&first]);
-        lowering.by_limb(Op::ScaleAdd(only(1).collect()), &[&second, &first])
+        let first = lowering.by_limb(PolyOp::Scale(only(0).collect()), &[&first]);
+        lowering.by_limb(PolyOp::ScaleAdd(only(1).collect()), &[&second, &first])
     }
 
     /// Both halves of a digit of a key over the special primes.

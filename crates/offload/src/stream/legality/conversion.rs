@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use isa::{BuildInfo, Op};
 use model::{Digit, MOST_PRIMES};
-use polynomial::{Bundle, Graph, Limb, Operation};
+use polynomial::{Bundle, Graph, Limb, PolyOp};
 use zq::Word;
 
 use crate::stream::partition::{Layout, modulus};
 
 /// Whether an operation is a base conversion.
-pub fn is_conversion(operation: &Operation) -> bool {
-    matches!(operation, Operation::Convert | Operation::Round { .. })
+pub fn is_conversion(operation: &PolyOp) -> bool {
+    matches!(operation, PolyOp::Convert | PolyOp::Round { .. })
 }
 
 /// Whether a move converts residues modulo `q` to reduced ones modulo `p`: `q` is below 2 `p`. Else a product with a
@@ -57,7 +57,7 @@ pub fn is_move<W: Word>(
         of_one_section && (only_scaled || moduli.iter().all(fills))
     };
     info.has(Op::Decomp)
-        && bundle.operation == Operation::Convert
+        && bundle.operation == PolyOp::Convert
         && layout.halves == 1
         && bundle.groups().all(suits_all)
         && (bundle.moduli.iter().map(|&m| layout.place(m).0)).all(from_one)

@@ -2,7 +2,7 @@
 //! Operations that a build can do and is offered.
 
 use isa::{BuildInfo, Op};
-use polynomial::{Bundle, Form, Graph, Operation};
+use polynomial::{Bundle, Form, Graph, PolyOp};
 use zq::Word;
 
 use super::conversion::{fits as fits_conversion, is_conversion};
@@ -14,26 +14,26 @@ use crate::stream::partition::{Layout, fits, fits_degree};
 const FREE: [&str; 4] = ["input", "output", "rescale", "sum"];
 
 /// The instruction of an operation.
-pub fn instruction(operation: &Operation) -> Option<Op> {
+pub fn instruction(operation: &PolyOp) -> Option<Op> {
     Some(match operation {
-        Operation::Ntt => Op::Ntt,
-        Operation::Intt => Op::Intt,
-        Operation::Add => Op::Pmodadd,
-        Operation::Sub | Operation::Neg => Op::Pmodsub,
-        Operation::Mul => Op::Pmodmul,
-        Operation::MulAdd => Op::Pmac,
-        Operation::Scale(_) | Operation::ScaleAdd(_) => Op::Cmodmul,
-        Operation::Permute {
+        PolyOp::Ntt => Op::Ntt,
+        PolyOp::Intt => Op::Intt,
+        PolyOp::Add => Op::Pmodadd,
+        PolyOp::Sub | PolyOp::Neg => Op::Pmodsub,
+        PolyOp::Mul => Op::Pmodmul,
+        PolyOp::MulAdd => Op::Pmac,
+        PolyOp::Scale(_) | PolyOp::ScaleAdd(_) => Op::Cmodmul,
+        PolyOp::Permute {
             form: Form::Values, ..
         } => Op::Auto,
-        Operation::Convert | Operation::Round { .. } => Op::Lift,
+        PolyOp::Convert | PolyOp::Round { .. } => Op::Lift,
         _ => return None,
     })
 }
 
 /// Whether an operation is worth a transfer.
-pub fn is_heavy(operation: &Operation) -> bool {
-    use Operation::{Intt, Mul, MulAdd, Ntt, Permute};
+pub fn is_heavy(operation: &PolyOp) -> bool {
+    use PolyOp::{Intt, Mul, MulAdd, Ntt, Permute};
     matches!(operation, Ntt | Intt | Mul | MulAdd | Permute { .. }) || is_conversion(operation)
 }
 

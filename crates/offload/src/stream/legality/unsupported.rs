@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use polynomial::{Bundle, Graph, Operation};
+use polynomial::{Bundle, Graph, PolyOp};
 use zq::Word;
 
 /// Why the device cannot do an operation.
@@ -61,7 +61,7 @@ pub fn on_data<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = usize> {
     let mut depends: Vec<bool> = Vec::with_capacity(graph.bundles().len());
     let mut found = Vec::new();
     for (number, bundle) in graph.bundles().iter().enumerate() {
-        let is_given = matches!(bundle.operation, Operation::Source(..));
+        let is_given = matches!(bundle.operation, PolyOp::Source(..));
         let mut operands = bundle.operands.iter().flatten();
         let depending = is_given || operands.any(|limb| depends[graph.home(*limb)]);
         depends.push(depending);
@@ -79,8 +79,8 @@ const REDUCTION: usize = 3;
 pub fn terms<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> u64 {
     let (n, limbs) = (graph.n() as u64, bundle.moduli.len() as u64);
     match bundle.operation {
-        Operation::Ntt | Operation::Intt => limbs * n * u64::from(n.ilog2()),
-        Operation::Convert | Operation::Round { .. } => {
+        PolyOp::Ntt | PolyOp::Intt => limbs * n * u64::from(n.ilog2()),
+        PolyOp::Convert | PolyOp::Round { .. } => {
             let sums = bundle
                 .groups()
                 .map(|(from, to)| (from.len() + REDUCTION) * to.len());
@@ -91,8 +91,8 @@ pub fn terms<W: Word>(graph: &Graph<W>, bundle: &Bundle) -> u64 {
 }
 
 /// An operation's kind, in the plural.
-pub fn kind(operation: &Operation) -> &'static str {
-    use Operation::{Convert, Intt, Mul, MulAdd, Ntt, Permute, Round, Step};
+pub fn kind(operation: &PolyOp) -> &'static str {
+    use PolyOp::{Convert, Intt, Mul, MulAdd, Ntt, Permute, Round, Step};
     match operation {
         Ntt | Intt => "transforms",
         Mul | MulAdd => "products",

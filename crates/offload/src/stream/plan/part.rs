@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use isa::{BuildInfo, Shape, State};
-use polynomial::{Form, Graph, Limb, Operation, Origin};
+use polynomial::{Form, Graph, Limb, Origin, PolyOp};
 use zq::Word;
 
 use crate::stream::allocate::{Plan, Rules, allocate};
@@ -125,7 +125,7 @@ impl<'g, W: Word> PlannedPart<'g, W> {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
         for (number, bundle) in self.graph.bundles().iter().enumerate() {
             // A source stands where it was first used: in a part, maybe at a task of another.
-            let is_given = matches!(bundle.operation, Operation::Source(..));
+            let is_given = matches!(bundle.operation, PolyOp::Source(..));
             if is_given || !self.placement.operations[number].uses.is_needed {
                 continue;
             }

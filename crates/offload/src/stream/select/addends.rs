@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use polynomial::{Graph, Limb, Operation};
+use polynomial::{Graph, Limb, PolyOp};
 use zq::Word;
 
 use super::placed::Placed;
@@ -22,13 +22,13 @@ impl Addends {
         let mut found = Self::default();
         let is_output: HashSet<Limb> = graph.outputs().iter().copied().collect();
         for (number, bundle) in graph.bundles().iter().enumerate() {
-            if bundle.operation != Operation::Add || !placed[number].on_device {
+            if bundle.operation != PolyOp::Add || !placed[number].on_device {
                 continue;
             }
             let alone = |operand: &Vec<Limb>| {
                 let home = graph.home(operand[0]);
                 let made = &graph.bundles()[home];
-                made.operation == Operation::Intt
+                made.operation == PolyOp::Intt
                     && placed[home].on_device
                     && placed[home].uses.users == [number as u32]
                     && placed[home].stage == placed[number].stage

@@ -2,7 +2,7 @@
 //! One instruction for each section of each operation, in the order of execution.
 
 use isa::{BuildInfo, Op, Reduction};
-use polynomial::{Bundle, Graph, Limb, Operation};
+use polynomial::{Bundle, Graph, Limb, PolyOp};
 use zq::Word;
 
 use super::conversion::{Move, Spec};
@@ -65,23 +65,23 @@ impl<W: Word> Selector<'_, W> {
         }
         let (mut constants, mut moved) = (None, None);
         match &bundle.operation {
-            Operation::Neg => sources = [None, sources[0], None],
-            Operation::Add => {
+            PolyOp::Neg => sources = [None, sources[0], None],
+            PolyOp::Add => {
                 if let Some((transform, other)) = sum {
                     let values = &self.graph.bundles()[transform].operands[0];
                     let values = self.operand(tiles, section, of(values));
                     (op, sources) = (Op::Intt, [Some(values), None, sources[other]]);
                 }
             }
-            Operation::Mul | Operation::MulAdd if self.info.reduction == Reduction::Montgomery => {
+            PolyOp::Mul | PolyOp::MulAdd if self.info.reduction == Reduction::Montgomery => {
                 self.carry(tiles, item, &mut sources);
             }
-            Operation::Scale(factors) | Operation::ScaleAdd(factors) => {
+            PolyOp::Scale(factors) | PolyOp::ScaleAdd(factors) => {
                 let factor = |row: &Option<usize>| row.map_or(0, |row| factors[row]);
                 constants = Some(rows.iter().map(factor).collect());
                 sources = [sources[0], None, sources[1]];
             }
-            Operation::Permute { element, .. } => moved = Some(Move::Automorphism(*element as u16)),
+            PolyOp::Permute { element, .. } => moved = Some(Move::Automorphism(*element as u16)),
             _ => {}
         }
         let limbs: Vec<Option<Limb>> = self.results(bundle, &rows);
@@ -168,7 +168,7 @@ impl<W: Word> Selector<'_, W> {
         let mut limbs = own.clone();
         let mut numerator = None;
         match bundle.operation {
-            Operation::Round { numerator: t } => numerator = Some(t),
+            PolyOp::Round { numerator: t } => numerator = Some(t),
             // The representative's residues modulo the input primes are the input.
             _ if source == section => {
                 for (&limb, lane) in operand.iter().zip(first..) {

@@ -236,7 +236,7 @@ impl<'a, W: Word> Placer<'a, W> {
 mod tests {
     use super::*;
     use crate::tests::small;
-    use polynomial::{Form, Operation, Origin};
+    use polynomial::{Form, Origin, PolyOp};
     use rns::RnsBasis;
 
     /// Residues modulo a prime of 37 bits moved to the lane of one of 30, then read as told.
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn only_products_with_constants_read_what_moves_leave_unreduced() {
         let once = |graph: &mut Graph<u64>, moved: &[Limb]| {
-            graph.by_limb(Operation::Scale(vec![1]), &[moved], 0)
+            graph.by_limb(PolyOp::Scale(vec![1]), &[moved], 0)
         };
         let scaled = moves(once);
         let moving: Vec<_> = scaled.operations.iter().map(|one| one.moving).collect();
@@ -273,7 +273,7 @@ mod tests {
         assert!(on_device.eq([false, true, true]));
         let addend = moves(|graph, moved| {
             let scaled = once(graph, moved);
-            graph.by_limb(Operation::ScaleAdd(vec![1]), &[&scaled, moved], 0)
+            graph.by_limb(PolyOp::ScaleAdd(vec![1]), &[&scaled, moved], 0)
         });
         let transformed = moves(|graph, moved| {
             let scaled = once(graph, moved);

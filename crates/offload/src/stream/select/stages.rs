@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use polynomial::{Graph, Limb, Operation};
+use polynomial::{Graph, Limb, PolyOp};
 use zq::Word;
 
 use crate::stream::partition::Layout;
@@ -57,5 +57,5 @@ fn is_one_piece<W: Word>(
 fn is_digit<W: Word>(graph: &Graph<W>, home: usize, limbs: &[Limb]) -> bool {
     let made = &graph.bundles()[home];
     let from = |limb: &Limb| graph.home(*limb) == home || made.operands[0].contains(limb);
-    made.operation == Operation::Convert && limbs.iter().all(from)
+    made.operation == PolyOp::Convert && limbs.iter().all(from)
 }

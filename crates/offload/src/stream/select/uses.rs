@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How the results of operations are used.
 
-use polynomial::{Graph, Operation};
+use polynomial::{Graph, PolyOp};
 use zq::Word;
 
 /// How an operation's result is used.
@@ -47,10 +47,7 @@ pub fn uses<W: Word>(graph: &Graph<W>, all: bool) -> Vec<Uses> {
 pub fn is_only_scaled<W: Word>(graph: &Graph<W>, users: &[u32], number: usize) -> bool {
     let scales = |user: &u32| {
         let bundle = &graph.bundles()[*user as usize];
-        let is_product = matches!(
-            bundle.operation,
-            Operation::Scale(_) | Operation::ScaleAdd(_)
-        );
+        let is_product = matches!(bundle.operation, PolyOp::Scale(_) | PolyOp::ScaleAdd(_));
         let mut addends = bundle.operands.iter().skip(1).flatten();
         is_product && addends.all(|limb| graph.home(*limb) != number)
     };

@@ -40,10 +40,16 @@ def times(ratio: float | None) -> str:
     return "–" if ratio is None else f"{ratio:.3g}×" if ratio < 100 else f"{ratio:,.0f}×"
 
 
+def arrow(ratio: float | None) -> str:
+    """A sign that tells above from below without colour."""
+    return "" if ratio is None else "▲ " if ratio >= 1 else "▼ "
+
+
 def page(ledger: Ledger) -> str:
     """The whole document."""
     measured = sum(claim.ours is not None for claim in ledger.claims)
     better = sum((claim.ratio or 0) > 1 for claim in ledger.claims)
+    below = sum(_is_below(claim) for claim in ledger.claims)
     heads = "".join(f'<th aria-sort="none"><button>{name}</button></th>' for name in COLUMNS)
     options = "".join(f"<option>{name}</option>" for name in PAPERS)
     errata = "".join(
@@ -56,16 +62,26 @@ def page(ledger: Ledger) -> str:
 <h1>Claims ledger</h1>
 <p>{len(ledger.claims)} published figures of five papers, each beside ours, like for like: {measured} measured,
 {better} better than published, the rest open with the reason. A ratio above 1 means ours is better. An estimate is no
-value of ours: cells at 180 nm before layout, carried to the paper's node and voltage by a rule.</p>
+value of ours: a search's estimate, another processor, or cells at 180 nm carried to the paper's node and voltage by a
+rule; how, its row says. The {below} figures below 1 stand first, the worst at the top, each with its reason.</p>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <select id="paper" aria-label="paper"><option value="">all papers</option>{options}</select>
 <span id="count"></span></div>
 <table id="claims"><thead><tr>{heads}</tr></thead><tbody>
-{"".join(map(_row, ledger.claims))}
+{"".join(map(_row, sorted(ledger.claims, key=_order)))}
 </tbody></table>
 <h2>Where the papers are wrong</h2><ol>{errata}</ol>
 <script>{_asset("page.js")}</script></body></html>
 """
+
+
+def _is_below(claim: Claim) -> bool:
+    return claim.ratio is not None and claim.ratio < 1
+
+
+def _order(claim: Claim) -> float:
+    """Rows below 1 come first, the least ratio first; others stay in the ledger's order."""
+    return claim.ratio if claim.ratio is not None and claim.ratio < 1 else 1.0
 
 
 def _asset(name: str) -> str:
@@ -80,6 +96,8 @@ def _row(claim: Claim) -> str:
         f"<small>{escape(claim.includes)}. Source: {escape(claim.source)}.{note}</small></details>"
     )
     how = f"<code>{escape(claim.command or claim.figure)}</code>" if claim.command or claim.figure else ""
+    if _is_below(claim):
+        how += f' <span class="bad">below 1:</span> {escape(claim.note or claim.includes)}'
     if claim.why_open:
         how += f' <span class="open">open: {escape(claim.why_open)}</span>'
     if estimated := claim.estimate_command or claim.estimate_figure:
@@ -91,7 +109,7 @@ def _row(claim: Claim) -> str:
         _cell("quantity", f"<span>{quantity}</span>"),
         _figure("published", claim.published, number(claim.published) + unit(claim)),
         _figure("ours", claim.ours, number(claim.ours)),
-        _figure("ratio", ratio, times(ratio), tone),
+        _figure("ratio", ratio, arrow(ratio) + times(ratio), tone),
         _figure("estimate", claim.estimate, number(claim.estimate)),
         _cell("how", f"<span>{how}</span>"),
     )

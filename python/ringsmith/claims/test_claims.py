@@ -230,6 +230,16 @@ def test_the_page_renders_and_sorts_in_a_browser(tmp_path: Path) -> None:
     assert int(rows[1]) == sum(not isinstance(claim.published, str) for claim in ledger.claims)
 
 
+def test_what_is_below_1_stands_first_with_its_reason() -> None:
+    ledger = load()
+    below = sorted((claim for claim in ledger.claims if (claim.ratio or 1) < 1), key=lambda claim: claim.ratio or 1)
+    rows = re.findall(r'<tr id="([^"]+)"', page(ledger))
+    assert below
+    assert rows[: len(below)] == [claim.id for claim in below]
+    assert page(ledger).count("below 1:</span>") == len(below)
+    assert page(ledger).count("▼ ") == len(below)
+
+
 def test_the_shipped_ledger_is_where_the_tool_looks() -> None:
     assert CLAIMS.name == "claims.toml"
     assert CLAIMS.exists()

@@ -10,7 +10,7 @@ use crate::{Backend, Coprocessor, Error, Input, KeySet, Keys, Request, Resources
 use ::bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Encryptor, Evaluator, Plaintext};
 use device::Profile;
 use isa::{BuildInfo, Instruction};
-use offload::{Shift, Usage};
+use offload::{BatchStatistics, Usage};
 use program::step::{Operation, Place, SourceLine, Step};
 use program::{
     Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading, Secrecy,
@@ -27,7 +27,7 @@ pub struct Measured {
     /// Transfers and computation of all cores, measured and predicted.
     pub usage: Usage,
     /// Statistics of the batch on all cores.
-    pub shift: Shift,
+    pub shift: BatchStatistics,
     /// Whether all bytes are those of the evaluator.
     pub correct: bool,
     /// The timeline of the last submission of the first core.

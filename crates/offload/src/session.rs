@@ -8,7 +8,8 @@ use polynomial::{Graph, Host, Memory, Words};
 use zq::Word;
 
 use crate::stream::{
-    Buffers, Ended, Progress, Ran, SharedBuffers, Shift, Stream, Timeline, Worked, run_streams,
+    BatchStatistics, Buffers, Ended, Progress, Ran, SharedBuffers, Stream, Timeline, Worked,
+    run_streams,
 };
 use crate::{Offer, OffloadError, Usage};
 
@@ -71,7 +72,7 @@ pub struct Session {
     buffers: Buffers,
     /// State shared by the cores, kept by the first.
     shared: SharedBuffers,
-    shift: Shift,
+    shift: BatchStatistics,
     usage: Usage,
     /// The last work section, or submission that was more than transfers.
     last: Worked,
@@ -91,7 +92,7 @@ impl Session {
             first,
             buffers: Buffers::default(),
             shared: SharedBuffers::default(),
-            shift: Shift::default(),
+            shift: BatchStatistics::default(),
             usage: Usage::default(),
             last: Worked::default(),
             timeline: None,
@@ -225,7 +226,7 @@ impl Session {
     }
 
     /// Forget what cores did together, and return it; the first of them keeps it.
-    pub fn take_shift(&mut self) -> Shift {
+    pub fn take_shift(&mut self) -> BatchStatistics {
         std::mem::take(&mut self.shift)
     }
 

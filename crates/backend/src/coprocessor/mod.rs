@@ -7,7 +7,7 @@ use crate::lower::{Engine, Shape, open};
 
 use crate::{Backend, Client, Error, Keys, Observer, Resources, Run};
 use ::polynomial::{Graph, Host, Memory};
-use offload::{Ended, Offer, Progress, Ran, Session, Shift, Usage};
+use offload::{BatchStatistics, Ended, Offer, Progress, Ran, Session, Usage};
 pub use predict::Build;
 use predict::{MOST_RUNS, shape_of};
 use program::Program;
@@ -109,7 +109,7 @@ impl Coprocessor {
     }
 
     /// Time breakdown of the cores' batches since the last call.
-    pub fn take_shift(&self) -> Shift {
+    pub fn take_shift(&self) -> BatchStatistics {
         self.session().take_shift()
     }
 }

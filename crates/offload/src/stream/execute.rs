@@ -6,7 +6,7 @@ mod shared_buffers;
 mod stream;
 mod timeline;
 
-pub use batch::{CoreTime, Shift, run as run_streams};
+pub use batch::{BatchStatistics, CoreTime, run as run_streams};
 pub use shared_buffers::SharedBuffers;
 pub use stream::{Buffers, Ended, Progress, Stream, Worked};
 pub use timeline::{MOST_KEPT, Ran, Timeline};

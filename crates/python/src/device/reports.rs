@@ -4,7 +4,7 @@
 use ::backend::measure;
 use ::device::{Event, Profile};
 use isa::{BuildInfo, Host};
-use offload::{Moved, Ran, Shift, Usage, simulate};
+use offload::{BatchStatistics, Moved, Ran, Usage, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::time::Instant;
@@ -175,7 +175,7 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
 }
 
 /// Statistics of all cores as a dictionary.
-pub fn shift_dict<'py>(py: Python<'py>, shift: &Shift) -> PyResult<Bound<'py, PyDict>> {
+pub fn shift_dict<'py>(py: Python<'py>, shift: &BatchStatistics) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("cycles", shift.cycles)?;
     dict.set_item("predicted_cycles", shift.predicted_cycles)?;

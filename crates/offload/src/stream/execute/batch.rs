@@ -29,7 +29,7 @@ pub struct CoreTime {
 
 /// Statistics of a batch on all cores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shift {
+pub struct BatchStatistics {
     /// Cycles from the first start to the last end of each round, added up.
     pub cycles: u64,
     /// The same by the model.
@@ -53,7 +53,7 @@ pub fn run<'g, W: Word, H: Host<W>>(
     shared: &mut SharedBuffers,
     jobs: &[(&'g Graph<W>, &H)],
     progress: &dyn Progress,
-    shift: &mut Shift,
+    shift: &mut BatchStatistics,
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
     shared.clear();
     let first = &streams[0];
@@ -107,7 +107,7 @@ fn submit<W: Word, E>(
     active: &[usize],
     running: &mut [Running<'_, W>],
     progress: &dyn Progress,
-    shift: &mut Shift,
+    shift: &mut BatchStatistics,
 ) -> Result<(), Ended<E>> {
     let programs: Vec<Vec<Instruction>> = active
         .iter()
@@ -138,7 +138,7 @@ fn longest(profiles: &[Profile]) -> u64 {
     cycles.max().unwrap_or(0)
 }
 
-impl Shift {
+impl BatchStatistics {
     /// Adds a round of the cores named.
     fn add(
         &mut self,

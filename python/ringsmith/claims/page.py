@@ -95,9 +95,8 @@ def _row(claim: Claim) -> str:
         f"{escape(claim.quantity)} {cites}<details><summary><small>includes</small></summary>"
         f"<small>{escape(claim.includes)}. Source: {escape(claim.source)}.{note}</small></details>"
     )
-    how = f"<code>{escape(claim.command or claim.figure)}</code>" if claim.command or claim.figure else ""
-    if _is_below(claim):
-        how += f' <span class="bad">below 1:</span> {escape(claim.note or claim.includes)}'
+    below = f'<span class="bad">below 1:</span> {escape(claim.note or claim.includes)} ' if _is_below(claim) else ""
+    how = below + (f"<code>{escape(claim.command or claim.figure)}</code>" if claim.command or claim.figure else "")
     if claim.why_open:
         how += f' <span class="open">open: {escape(claim.why_open)}</span>'
     if estimated := claim.estimate_command or claim.estimate_figure:

@@ -60,10 +60,10 @@ impl Automorphism {
         );
         #[cfg(target_arch = "x86_64")]
         if self.n >= 8
-            && zq::simd::level() >= zq::simd::Level::Avx512
+            && zq::simd::level() >= zq::simd::Level::Avx2
             && let (Some(input), Some(out)) = (W::as_u64s(input), W::as_u64s_mut(out))
         {
-            // SAFETY: the level has AVX-512 F, lengths are `n`, and `eval_source` permutes groups of eight.
+            // SAFETY: the level is checked, lengths are `n`, and `eval_source` permutes groups of four and of eight.
             return unsafe { crate::simd::permute_groups(input, &self.eval_source, out) };
         }
         for (o, &s) in out.iter_mut().zip(&self.eval_source) {

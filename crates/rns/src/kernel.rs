@@ -60,7 +60,7 @@ pub(crate) struct Kernel<W: Word> {
     vectors: bool,
     /// Their constants for each output modulus, then for each input modulus.
     #[cfg(target_arch = "x86_64")]
-    narrow: Vec<crate::simd::Narrow>,
+    narrow: Vec<zq::simd::Modulus52>,
 }
 
 impl<W: Word> Kernel<W> {
@@ -125,7 +125,7 @@ impl<W: Word> Kernel<W> {
             vectors,
             #[cfg(target_arch = "x86_64")]
             narrow: narrow
-                .map(|p| crate::simd::Narrow::new(p.value().low_u64()))
+                .map(|p| zq::simd::Modulus52::new(p.value().low_u64()))
                 .collect(),
         }
     }
@@ -403,7 +403,7 @@ mod tests {
             ] {
                 let is_fast = matches!(kernel.inputs, Inputs::Quotient { .. });
                 let mut portable = kernel.clone();
-                assert_eq!(portable.vectors, level() >= Level::Avx512);
+                assert_eq!(portable.vectors, level() >= Level::Avx2);
                 portable.vectors = false;
                 let seam = poly(&q, 5);
                 for (input, centred) in [(dropped, true), (seam.data(), true), (dropped, false)] {

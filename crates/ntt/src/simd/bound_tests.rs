@@ -92,6 +92,23 @@ fn fma64() -> Proof {
     }
 }
 
+fn fma64_wide() -> Proof {
+    Proof {
+        bits: [50, 48],
+        forward: |q, s| [[72, 34, 51][s % 3] * q / 16; 2],
+        leave: |q| 9 * q / 2,
+        inverse: |q, s| {
+            if s < 3 {
+                q << s
+            } else {
+                (q / 2 + 2) << (s - 3)
+            }
+        },
+        product: |q| 5 * q / 2,
+        ..fma64()
+    }
+}
+
 fn mul32(exact: bool) -> Proof {
     let short = Proof {
         bits: [60, 51],
@@ -260,12 +277,14 @@ fn butterflies_are_exact_at_their_proved_bounds() {
             check::<Ifma52<1>>(&ifma52(1));
         }
         if Level::Avx512.is_supported() {
-            check::<Fma64<Avx512>>(&fma64());
+            check::<Fma64<Avx512, false>>(&fma64());
+            check::<Fma64<Avx512, true>>(&fma64_wide());
             check::<Mul32<Avx512, false>>(&mul32(false));
             check::<Mul32<Avx512, true>>(&mul32(true));
         }
         if Level::Avx2.is_supported() {
-            check::<Fma64<Avx2>>(&fma64());
+            check::<Fma64<Avx2, false>>(&fma64());
+            check::<Fma64<Avx2, true>>(&fma64_wide());
             check::<Mul32<Avx2, false>>(&mul32(false));
             check::<Mul32<Avx2, true>>(&mul32(true));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Butterflies in double precision for processors without 52-bit multiply-add: moduli below 2^48.
+//! Butterflies in double precision for processors without 52-bit multiply-add: moduli below 2^50.
 
 use zq::simd::Vector;
 
@@ -16,8 +16,13 @@ use super::arith::{Arith, Factor, check_lanes};
 /// stages below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all
 /// values are reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh
 /// products is reduced.
+///
+/// **Wide** (`q < 2^50`): a product of a value bounded by `k q` is at most `(1/2 + k/4) q`. Forward, `x` is reduced in
+/// every third stage: before stages 0, 1, 2 of three values are below 9/2, 17/8 and 51/16 q, as `1/2 + 1/2 + 9/8 <=
+/// 17/8`, `17/8 · 5/4 + 1/2 <= 51/16` and `51/16 · 5/4 + 1/2 <= 9/2`. Inverse, every result of a pass is reduced, not
+/// half of them, and the last products too, which differences up to 8q bring to 5/2 q; 8q < 2^53.
 #[derive(Clone, Copy)]
-pub(crate) struct Fma64<V> {
+pub(crate) struct Fma64<V, const WIDE: bool> {
     q: V,
     /// `fl(1/q)`.
     reciprocal: V,
@@ -27,7 +32,7 @@ pub(crate) struct Fma64<V> {
 
 const MAGIC: f64 = (1u64 << 52) as f64;
 
-impl<V: Vector> Fma64<V> {
+impl<V: Vector, const WIDE: bool> Fma64<V, WIDE> {
     /// `y w` in about `-q/2 ..= q/2`.
     #[inline(always)]
     unsafe fn mul(&self, y: V, f: Factor<V>) -> V {
@@ -64,7 +69,7 @@ impl<V: Vector> Fma64<V> {
     }
 }
 
-impl<V: Vector> Arith for Fma64<V> {
+impl<V: Vector, const WIDE: bool> Arith for Fma64<V, WIDE> {
     type V = V;
     const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
 
@@ -74,7 +79,7 @@ impl<V: Vector> Arith for Fma64<V> {
 
     #[inline(always)]
     unsafe fn new(q: u64) -> Self {
-        debug_assert!(q < 1 << 48);
+        debug_assert!(q < 1 << if WIDE { 50 } else { 48 });
         // SAFETY: the caller has the instructions of V (contract of `Arith`), all that a splat needs.
         unsafe {
             Self {
@@ -92,9 +97,14 @@ impl<V: Vector> Arith for Fma64<V> {
     }
 
     #[inline(always)]
-    unsafe fn forward(&self, _stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
-        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul`, sum and difference need.
+    unsafe fn forward(&self, stage: usize, x: V, y: V, f: Factor<V>) -> (V, V) {
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `reduce`, `mul` and sums need.
         unsafe {
+            let x = if WIDE && stage.is_multiple_of(3) {
+                self.reduce(x)
+            } else {
+                x
+            };
             let t = self.mul(y, f);
             (x.f_add(t), x.f_sub(t))
         }
@@ -121,7 +131,13 @@ impl<V: Vector> Arith for Fma64<V> {
     #[inline(always)]
     unsafe fn settle(&self, r: usize, radix: usize, v: V) -> V {
         // SAFETY: the caller has the instructions of V (contract of `Arith`), whether it is for `reduce` or not.
-        unsafe { if r < radix / 2 { self.reduce(v) } else { v } }
+        unsafe {
+            if WIDE || r < radix / 2 {
+                self.reduce(v)
+            } else {
+                v
+            }
+        }
     }
 
     #[inline(always)]
@@ -133,13 +149,14 @@ impl<V: Vector> Arith for Fma64<V> {
         n_inv: Factor<V>,
         last: Factor<V>,
     ) -> (V, V) {
-        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul` and `finish` need.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul`, `leave` and `finish` need.
         unsafe {
-            let (sum, difference) = (x.f_add(y), x.f_sub(y));
-            (
-                self.finish(self.mul(sum, n_inv)),
-                self.finish(self.mul(difference, last)),
-            )
+            let (sum, difference) = (self.mul(x.f_add(y), n_inv), self.mul(x.f_sub(y), last));
+            if WIDE {
+                (self.leave(sum), self.leave(difference))
+            } else {
+                (self.finish(sum), self.finish(difference))
+            }
         }
     }
 }

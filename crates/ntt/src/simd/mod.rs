@@ -7,6 +7,7 @@
 //! | [`ifma52::Ifma52`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
 //! | [`ifma52::Ifma52`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
 //! | [`fma64::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
+//! | [`fma64::Fma64`] with reductions, AVX2 | < 2^50 | 9 / 8, and 3 a result of a pass |
 //! | [`mul32::Mul32`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
 //! | [`mul32::Mul32`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //!
@@ -42,6 +43,7 @@ enum Path {
     Avx512Wide60,
     Avx512Wide62,
     Avx2Float,
+    Avx2Float50,
     Avx2Wide60,
     Avx2Wide62,
 }
@@ -66,6 +68,7 @@ fn choose(level: Level, bits: u32) -> Option<Path> {
         (Level::Avx512 | Level::Ifma, ..=60) => Path::Avx512Wide60,
         (Level::Avx512 | Level::Ifma, _) => Path::Avx512Wide62,
         (Level::Avx2, ..=48) => Path::Avx2Float,
+        (Level::Avx2, ..=50) => Path::Avx2Float50,
         (Level::Avx2, ..=60) => Path::Avx2Wide60,
         (Level::Avx2, _) => Path::Avx2Wide62,
         (Level::Portable, _) => return None,
@@ -89,7 +92,7 @@ macro_rules! with_arith {
                 $body
             }
             Path::Avx512Float => {
-                type $a = Fma64<Avx512>;
+                type $a = Fma64<Avx512, false>;
                 $body
             }
             Path::Avx512Wide60 => {
@@ -101,7 +104,11 @@ macro_rules! with_arith {
                 $body
             }
             Path::Avx2Float => {
-                type $a = Fma64<Avx2>;
+                type $a = Fma64<Avx2, false>;
+                $body
+            }
+            Path::Avx2Float50 => {
+                type $a = Fma64<Avx2, true>;
                 $body
             }
             Path::Avx2Wide60 => {
@@ -241,6 +248,7 @@ impl SimdPlan {
             Path::Avx512Wide60 => avx512_mul32_60::ENTRY_POINTS,
             Path::Avx512Wide62 => avx512_mul32_62::ENTRY_POINTS,
             Path::Avx2Float => avx2_fma64::ENTRY_POINTS,
+            Path::Avx2Float50 => avx2_fma64_50::ENTRY_POINTS,
             Path::Avx2Wide60 => avx2_mul32_60::ENTRY_POINTS,
             Path::Avx2Wide62 => avx2_mul32_62::ENTRY_POINTS,
         }
@@ -344,9 +352,10 @@ macro_rules! entry_points {
 entry_points!(ifma46, "avx512f,avx512dq,avx512ifma", Ifma52<NEVER>);
 entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Ifma52<3>);
 entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Ifma52<1>);
-entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512>);
+entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512, false>);
 entry_points!(avx512_mul32_60, "avx512f,avx512dq", Mul32<Avx512, false>);
 entry_points!(avx512_mul32_62, "avx512f,avx512dq", Mul32<Avx512, true>);
-entry_points!(avx2_fma64, "avx2,fma", Fma64<Avx2>);
+entry_points!(avx2_fma64, "avx2,fma", Fma64<Avx2, false>);
+entry_points!(avx2_fma64_50, "avx2,fma", Fma64<Avx2, true>);
 entry_points!(avx2_mul32_60, "avx2,fma", Mul32<Avx2, false>);
 entry_points!(avx2_mul32_62, "avx2,fma", Mul32<Avx2, true>);

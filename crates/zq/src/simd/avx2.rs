@@ -202,8 +202,43 @@ impl Vector for Avx2 {
         }
     }
     #[inline(always)]
+    unsafe fn f_add_by_sign(self, negative: Self, other: Self) -> Self {
+        // SAFETY: the caller enabled AVX2; a choice and a sum of registers.
+        unsafe {
+            let x = _mm256_castsi256_pd(self.0);
+            let (n, o) = (
+                _mm256_castsi256_pd(negative.0),
+                _mm256_castsi256_pd(other.0),
+            );
+            Self(_mm256_castpd_si256(_mm256_add_pd(
+                x,
+                _mm256_blendv_pd(o, n, x),
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn lane_indices(p: *const u32) -> Self {
+        // The permutation is of eight words of 32 bits: lane l is their numbers 2l and 2l + 1, of three bits.
+        // SAFETY: the caller enabled AVX2 and gives four words of 32 bits at `p`, read without alignment.
+        unsafe {
+            let lanes = _mm256_cvtepu32_epi64(_mm_loadu_si128(p.cast()));
+            let both = _mm256_shuffle_epi32::<0b10_10_00_00>(_mm256_add_epi32(lanes, lanes));
+            Self(_mm256_add_epi32(both, _mm256_set1_epi64x(1 << 32)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn permute(self, indices: Self) -> Self {
+        // SAFETY: the caller enabled AVX2; a permutation of a register.
+        unsafe { Self(_mm256_permutevar8x32_epi32(self.0, indices.0)) }
+    }
+    #[inline(always)]
     unsafe fn pin(_: &mut [Self; 8]) {
         // Sixteen registers leave no room for eight values side by side.
+    }
+    #[inline(always)]
+    unsafe fn pin_loads(v: &mut [Self; 8]) {
+        // SAFETY: the caller enabled AVX2, all that `pin_loads` asks for.
+        unsafe { pin_loads(v) }
     }
     #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
@@ -265,5 +300,24 @@ impl Avx2 {
                 Self(_mm256_permute2x128_si256::<0x31>(x.0, y.0)),
             )
         }
+    }
+}
+
+/// [`Vector::pin_loads`].
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn pin_loads(v: &mut [Avx2; 8]) {
+    let [a, b, c, d, e, f, g, h] = v;
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
+            inout(ymm_reg) a.0, inout(ymm_reg) b.0, inout(ymm_reg) c.0, inout(ymm_reg) d.0,
+            inout(ymm_reg) e.0, inout(ymm_reg) f.0, inout(ymm_reg) g.0, inout(ymm_reg) h.0,
+            options(nostack, preserves_flags)
+        );
     }
 }

@@ -8,7 +8,7 @@ use super::{Ifma, Vector};
 /// Eight 64-bit lanes.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Avx512(__m512i);
+pub struct Avx512(pub(super) __m512i);
 
 // SAFETY: every body below calls intrinsics of AVX-512 F and DQ, which the caller guarantees (contract of the trait),
 // and pointers that the caller guarantees valid; loads and stores are the unaligned forms.
@@ -195,9 +195,32 @@ impl Vector for Avx512 {
         }
     }
     #[inline(always)]
+    unsafe fn f_add_by_sign(self, negative: Self, other: Self) -> Self {
+        // SAFETY: the caller enabled AVX-512 F, and DQ for the mask of signs; registers only.
+        unsafe {
+            let addend = _mm512_mask_blend_epi64(_mm512_movepi64_mask(self.0), other.0, negative.0);
+            self.f_add(Self(addend))
+        }
+    }
+    #[inline(always)]
+    unsafe fn lane_indices(p: *const u32) -> Self {
+        // SAFETY: the caller enabled AVX-512 F and gives eight words of 32 bits at `p`, read without alignment.
+        unsafe { Self(_mm512_cvtepu32_epi64(_mm256_loadu_si256(p.cast()))) }
+    }
+    #[inline(always)]
+    unsafe fn permute(self, indices: Self) -> Self {
+        // SAFETY: the caller enabled AVX-512 F; a permutation of a register.
+        unsafe { Self(_mm512_permutexvar_epi64(indices.0, self.0)) }
+    }
+    #[inline(always)]
     unsafe fn pin(v: &mut [Self; 8]) {
         // SAFETY: the caller enabled AVX-512 F, all that `pin` asks for.
         unsafe { pin(v) }
+    }
+    #[inline(always)]
+    unsafe fn pin_loads(v: &mut [Self; 8]) {
+        // SAFETY: the caller enabled AVX-512 F, all that `pin_loads` asks for.
+        unsafe { pin_loads(v) }
     }
     #[inline(always)]
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
@@ -314,6 +337,25 @@ unsafe fn pin(v: &mut [Avx512; 8]) {
             inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
             inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
             options(nomem, nostack, preserves_flags)
+        );
+    }
+}
+
+/// [`Vector::pin_loads`].
+///
+/// # Safety
+/// The processor has AVX-512 F.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn pin_loads(v: &mut [Avx512; 8]) {
+    let [a, b, c, d, e, f, g, h] = v;
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
+            inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
+            inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
+            options(nostack, preserves_flags)
         );
     }
 }

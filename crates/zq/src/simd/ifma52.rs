@@ -13,11 +13,6 @@ pub struct Ifma52<V> {
     q2: V,
     /// `2^52 - q`: adding `lo(h (2^52 - q))` subtracts `h q` modulo 2^52.
     minus_q: V,
-    /// `floor(2^52 / q)`.
-    reciprocal: V,
-    /// `2^52 mod q` and its quotient.
-    carry: V,
-    carry_quotient: V,
     /// `2^(52-b)` for a modulus of `b` bits, as a factor: a shift on the multiplier's ports.
     align: V,
     /// `floor(2^(51+b) / q)`, below 2^52.
@@ -38,19 +33,15 @@ impl<V: Ifma> Ifma52<V> {
     pub unsafe fn new(q: u64) -> Self {
         debug_assert!(q > 2 && q < 1 << Self::MAX_BITS);
         let bits = u64::BITS - q.leading_zeros();
-        let carry = (1u64 << BITS) % q;
-        let quotient = |x: u64, shift: u32| ((u128::from(x) << shift) / u128::from(q)) as u64;
+        let barrett = ((1u128 << (51 + bits)) / u128::from(q)) as u64;
         // SAFETY: the caller enabled the features of V, all that a splat needs.
         unsafe {
             Self {
                 q: V::splat(q),
                 q2: V::splat(2 * q),
                 minus_q: V::splat((1 << BITS) - q),
-                reciprocal: V::splat((1 << BITS) / q),
-                carry: V::splat(carry),
-                carry_quotient: V::splat(quotient(carry, BITS)),
                 align: V::splat(1 << (BITS - bits)),
-                barrett: V::splat(quotient(1, 51 + bits).min((1 << BITS) - 1)),
+                barrett: V::splat(barrett.min((1 << BITS) - 1)),
                 mask: V::splat((1 << BITS) - 1),
                 zero: V::splat(0),
             }
@@ -103,30 +94,6 @@ impl<V: Ifma> Ifma52<V> {
         unsafe {
             let h = self.zero.madd_hi(quotient, a);
             self.finish(acc.madd_lo(w, a).madd_lo(h, self.minus_q))
-        }
-    }
-
-    /// `hi 2^52 + lo mod q` for `hi + lo / 2^52 < 2^52`: the reduction of a sum of products held as the sum of its low
-    /// and the sum of its high halves.
-    ///
-    /// `hi (2^52 mod q)` is reduced below 2q by its quotient and the low 52 bits below 2q by the reciprocal;
-    /// `4q < 2^52`.
-    ///
-    /// # Safety
-    /// As [`super::Vector`].
-    #[inline(always)]
-    pub unsafe fn reduce_sum(&self, lo: V, hi: V) -> V {
-        // SAFETY: the caller enabled the features of V, 52-bit multiply-add among them; both sums are in registers.
-        unsafe {
-            let hi = hi.add(lo.shr::<BITS>());
-            let low = lo.and(self.mask);
-            let h = self.zero.madd_hi(self.carry_quotient, hi);
-            let l = self.zero.madd_hi(self.reciprocal, low);
-            let sum = low
-                .madd_lo(hi, self.carry)
-                .madd_lo(h, self.minus_q)
-                .madd_lo(l, self.minus_q);
-            self.finish(sum)
         }
     }
 }

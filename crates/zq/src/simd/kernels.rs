@@ -2,7 +2,10 @@
 //! The slice kernels in vectors: one elementwise operation each, one loop, one entry point for each instruction set.
 
 use super::ops::Op;
-use super::{Avx2, Avx512, Ifma, Ifma52, Level, Vector, Wide64};
+use super::{
+    Avx2, Avx512, Float50, Ifma, Ifma52, Integers, Level, Modular52, Modulus52, NearestDoubles,
+    Vector, Wide64,
+};
 
 /// A factor with its quotient by 2^64; kernels that need none get 0.
 #[derive(Debug, Clone, Copy)]
@@ -43,10 +46,6 @@ pub(crate) fn run(
         y.is_none_or(|y| y.len() == out.len()),
         "slice lengths differ"
     );
-    let multiplies = !matches!(
-        op,
-        Op::Add | Op::Sub | Op::SubFrom | Op::Neg | Op::AddScalar
-    );
     let call = Call {
         op,
         q,
@@ -61,9 +60,9 @@ pub(crate) fn run(
             _ if q <= 2 => 0,
             Level::Ifma if q >> Ifma52::<Avx512>::MAX_BITS == 0 => ifma(call),
             Level::Avx512 | Level::Ifma => avx512(call),
-            // Four lanes of emulated 64-bit products are no faster than scalar ones.
-            Level::Avx2 if !multiplies => avx2(call),
-            _ => 0,
+            Level::Avx2 if q >> Float50::<Avx2>::MAX_BITS == 0 => avx2_float(call),
+            Level::Avx2 => avx2(call),
+            Level::Portable => 0,
         }
     }
 }
@@ -84,6 +83,12 @@ unsafe fn avx512(call: Call<'_>) -> usize {
 unsafe fn avx2(call: Call<'_>) -> usize {
     // SAFETY: this function enables AVX2 and FMA, all that `Avx2` needs; `run` checked the lengths.
     unsafe { wide::<Avx2>(call) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2_float(call: Call<'_>) -> usize {
+    // SAFETY: this function enables AVX2 and FMA, all that `Avx2` needs; `run` checked the lengths.
+    unsafe { float::<Avx2>(call) }
 }
 
 /// The loop: `$o`, `$x`, `$y` are bound to the operands' vectors, loads that the expression does not use vanish.
@@ -169,6 +174,26 @@ unsafe fn narrow<V: Ifma>(call: Call<'_>) -> usize {
     }
 }
 
+/// Kernels for moduli below 2^50, in doubles.
+#[inline(always)]
+unsafe fn float<V: Vector>(call: Call<'_>) -> usize {
+    // SAFETY: features by the caller; all slices have the length of `out`, of which only whole vectors are done.
+    unsafe {
+        let m = Float50::<V>::new(call.q);
+        let f = Float50::factor(call.q, call.s.w);
+        match call.op {
+            Op::Mul => each_vector!(call, V, |o, x, y| m.mul(o, x)),
+            Op::MulInto => each_vector!(call, V, |o, x, y| m.mul(x, y)),
+            Op::MulAdd => each_vector!(call, V, |o, x, y| m.mul_add(o, x, y)),
+            Op::MulFactor => each_vector!(call, V, |o, x, y| m.mul_factor(o, f)),
+            Op::MulFactorInto => each_vector!(call, V, |o, x, y| m.mul_factor(x, f)),
+            Op::MulAddFactor => each_vector!(call, V, |o, x, y| m.mul_factor_add(o, x, f)),
+            Op::SubMulFactor => each_vector!(call, V, |o, x, y| m.sub_mul_factor(o, x, f)),
+            _ => wide::<V>(call),
+        }
+    }
+}
+
 /// `out[i] = Σ_k a[k][i] b[k][i] mod q` over the whole vectors; returns how many elements it has done, 0 if there is no
 /// vector form or the sum of products might not fit. All slices have the length of `out`.
 pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
@@ -177,19 +202,21 @@ pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u6
         "slice lengths differ"
     );
     let bits = u64::BITS - q.leading_zeros();
-    if level != Level::Ifma
-        || q <= 2
-        || bits > Ifma52::<Avx512>::MAX_BITS
-        || !sum_fits(a.len(), 2 * bits)
-    {
+    if q <= 2 || bits > Float50::<Avx2>::MAX_BITS || !sum_fits(a.len(), 2 * bits) {
         return 0;
     }
     // SAFETY: the level is supported, the lengths are equal, the modulus is in range.
-    unsafe { dot_ifma(q, out, a, b) }
+    unsafe {
+        match level {
+            Level::Ifma => dot_ifma(q, out, a, b),
+            Level::Avx2 => dot_avx2(q, out, a, b),
+            _ => 0,
+        }
+    }
 }
 
 /// Whether `terms` products of `bits` bits keep the sum of their high halves (with the carry) below 2^52, and of their
-/// low halves below 2^64: what [`Ifma52::reduce_sum`] needs.
+/// low halves below 2^64: what [`Modular52::reduced_sum`] needs.
 pub fn sum_fits(terms: usize, bits: u32) -> bool {
     // High halves are below 2^high, and the carry of the low halves is below `terms`: (2^k - 1) 2^high + 2^k <= 2^52
     // with k = 52 - high, as either 2^k <= 2^high or the sum is far below.
@@ -199,28 +226,41 @@ pub fn sum_fits(terms: usize, bits: u32) -> bool {
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn dot_ifma(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
+    // SAFETY: this function enables the features of the multiplication; all slices have the length of `out`.
+    unsafe { dot_of::<Integers>(q, out, a, b) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn dot_avx2(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
+    // SAFETY: this function enables the features of the multiplication; all slices have the length of `out`.
+    unsafe { dot_of::<NearestDoubles>(q, out, a, b) }
+}
+
+/// [`dot`] with the features of `M` enabled.
+#[inline(always)]
+unsafe fn dot_of<M: Modular52>(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
     /// Vectors at a time: eight chains hide the latency of four cycles on two ports.
     const TILE: usize = 4;
-    type V = Avx512;
-    // SAFETY: features by this function's own; all slices have the length of `out`.
+    let lanes = <M::V as Vector>::LANES;
+    // SAFETY: features by the caller; all slices have the length of `out`.
     unsafe {
-        let m = Ifma52::<V>::new(q);
-        let step = TILE * V::LANES;
+        let c = M::constants(Modulus52::new(q));
+        let start =
+            |excess: u64| M::V::splat(0u64.wrapping_sub(excess.wrapping_mul(a.len() as u64)));
+        let (low, high) = (start(M::EXCESS_LOW), start(M::EXCESS_HIGH));
+        let step = TILE * lanes;
         let len = out.len() / step * step;
         for i in (0..len).step_by(step) {
-            let zero = V::splat(0);
-            let (mut lo, mut hi) = ([zero; TILE], [zero; TILE]);
+            let mut sums = [(low, high); TILE];
             for (a, b) in a.iter().zip(b) {
-                for t in 0..TILE {
-                    let x = V::load(a.as_ptr().add(i + t * V::LANES));
-                    let y = V::load(b.as_ptr().add(i + t * V::LANES));
-                    lo[t] = lo[t].madd_lo(x, y);
-                    hi[t] = hi[t].madd_hi(x, y);
+                for (t, sums) in sums.iter_mut().enumerate() {
+                    let x = M::residue(M::V::load(a.as_ptr().add(i + t * lanes)));
+                    let y = M::residue(M::V::load(b.as_ptr().add(i + t * lanes)));
+                    *sums = M::add(*sums, x, y);
                 }
             }
-            for t in 0..TILE {
-                m.reduce_sum(lo[t], hi[t])
-                    .store(out.as_mut_ptr().add(i + t * V::LANES));
+            for (t, sums) in sums.into_iter().enumerate() {
+                M::reduced_sum(&c, sums).store(out.as_mut_ptr().add(i + t * lanes));
             }
         }
         len

@@ -16,11 +16,17 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod float50;
+#[cfg(target_arch = "x86_64")]
 mod ifma52;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod kernels;
 #[cfg(target_arch = "x86_64")]
+mod modular52;
+#[cfg(target_arch = "x86_64")]
 mod multiply52;
+#[cfg(target_arch = "x86_64")]
+mod nearest_doubles;
 pub(crate) mod ops;
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -32,11 +38,17 @@ pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 #[cfg(target_arch = "x86_64")]
+pub use float50::Float50;
+#[cfg(target_arch = "x86_64")]
 pub use ifma52::Ifma52;
 #[cfg(target_arch = "x86_64")]
 pub use kernels::sum_fits;
 #[cfg(target_arch = "x86_64")]
-pub use multiply52::{Doubles, Integers, Multiply52};
+pub use modular52::{Modular52, Modulus52};
+#[cfg(target_arch = "x86_64")]
+pub use multiply52::{Doubles, Halves, Integers, Multiply52};
+#[cfg(target_arch = "x86_64")]
+pub use nearest_doubles::NearestDoubles;
 #[cfg(target_arch = "x86_64")]
 pub use vector::{Ifma, Vector};
 #[cfg(target_arch = "x86_64")]

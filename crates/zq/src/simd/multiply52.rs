@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Products of 52-bit integers on eight lanes: with IFMA, or with fused multiply-add of doubles where there is none.
+//! Products of 52-bit integers: on eight lanes with IFMA, or with fused multiply-add of doubles where there is none.
+//! On four lanes: [`super::NearestDoubles`].
 
 use core::arch::x86_64::*;
 
-/// Multiplication of integers below 2^52. Factors are prepared first,
-/// so that those which are used twice are prepared once.
+use super::{Avx512, Ifma, Vector};
+
+/// Sums of products of integers below 2^52, the products below 2^[`Multiply52::PRODUCT_BITS`]. Factors are prepared
+/// first, so that those which are used twice are prepared once.
 ///
 /// # Safety
 /// Every method uses the instructions of its type: the caller runs in a function with these target features, on a
@@ -12,19 +15,47 @@ use core::arch::x86_64::*;
 // The safety section above holds for each method.
 #[allow(clippy::missing_safety_doc)]
 pub trait Multiply52: Copy {
+    /// The registers.
+    type V: Vector;
     /// [`Multiply52::add`] adds this much too much to the low sum, modulo 2^64.
     const EXCESS_LOW: u64;
     /// [`Multiply52::add`] adds this much too much to the high sum, modulo 2^64.
     const EXCESS_HIGH: u64;
+    /// Products are below two to this power.
+    const PRODUCT_BITS: u32;
 
     /// The low 52 bits of every lane as a factor.
-    unsafe fn factor(x: __m512i) -> __m512i;
-    /// The low and the high 52 bits of a product added to two sums.
-    unsafe fn add(sums: (__m512i, __m512i), x: __m512i, y: __m512i) -> (__m512i, __m512i);
+    unsafe fn factor(x: Self::V) -> Self::V;
+    /// A word below 2^52 as a factor.
+    #[inline(always)]
+    unsafe fn residue(x: Self::V) -> Self::V {
+        // SAFETY: the caller enabled what `factor` needs, and the word is its low 52 bits.
+        unsafe { Self::factor(x) }
+    }
+    /// The low and the high part of a product added to two sums.
+    unsafe fn add(sums: (Self::V, Self::V), x: Self::V, y: Self::V) -> (Self::V, Self::V);
+    /// The low 52 bits of the sum of fewer than 2^11 products, without the excess, and what is above them, below 2^52.
+    unsafe fn carried(sums: (Self::V, Self::V)) -> (Self::V, Self::V);
+}
+
+/// Both halves of single products.
+///
+/// # Safety
+/// As [`Multiply52`].
+// The safety section above holds for each method.
+#[allow(clippy::missing_safety_doc)]
+pub trait Halves: Multiply52<V = Avx512> {
     /// The low 52 bits of a product.
-    unsafe fn low(x: __m512i, y: __m512i) -> __m512i;
+    unsafe fn low(x: Avx512, y: Avx512) -> Avx512;
     /// The high 52 bits of a product.
-    unsafe fn high(x: __m512i, y: __m512i) -> __m512i;
+    unsafe fn high(x: Avx512, y: Avx512) -> Avx512;
+}
+
+/// [`Multiply52::carried`] of sums of low and high 52 bits.
+#[inline(always)]
+unsafe fn carried((low, high): (Avx512, Avx512)) -> (Avx512, Avx512) {
+    // SAFETY: every caller is a method of `Multiply52` and has AVX-512 F; registers only.
+    unsafe { (low.and(Avx512::splat(MASK)), high.add(low.shr::<52>())) }
 }
 
 /// AVX-512 IFMA.
@@ -33,32 +64,38 @@ pub struct Integers;
 
 // Bodies call intrinsics of AVX-512 F and IFMA, which the caller guarantees.
 impl Multiply52 for Integers {
+    type V = Avx512;
     const EXCESS_LOW: u64 = 0;
     const EXCESS_HIGH: u64 = 0;
+    const PRODUCT_BITS: u32 = 104;
 
     #[inline(always)]
-    unsafe fn factor(x: __m512i) -> __m512i {
+    unsafe fn factor(x: Avx512) -> Avx512 {
         x
     }
     #[inline(always)]
-    unsafe fn add((low, high): (__m512i, __m512i), x: __m512i, y: __m512i) -> (__m512i, __m512i) {
+    unsafe fn add((low, high): (Avx512, Avx512), x: Avx512, y: Avx512) -> (Avx512, Avx512) {
         // SAFETY: the caller enabled AVX-512 IFMA, which has both products; registers only.
-        unsafe {
-            (
-                _mm512_madd52lo_epu64(low, x, y),
-                _mm512_madd52hi_epu64(high, x, y),
-            )
-        }
+        unsafe { (low.madd_lo(x, y), high.madd_hi(x, y)) }
     }
     #[inline(always)]
-    unsafe fn low(x: __m512i, y: __m512i) -> __m512i {
+    unsafe fn carried(sums: (Avx512, Avx512)) -> (Avx512, Avx512) {
+        // SAFETY: the caller enabled AVX-512 F, all that `carried` needs.
+        unsafe { carried(sums) }
+    }
+}
+
+// Bodies call intrinsics of AVX-512 F and IFMA, which the caller guarantees.
+impl Halves for Integers {
+    #[inline(always)]
+    unsafe fn low(x: Avx512, y: Avx512) -> Avx512 {
         // SAFETY: the caller enabled AVX-512 F and IFMA, which has this product; registers only.
-        unsafe { _mm512_madd52lo_epu64(_mm512_setzero_si512(), x, y) }
+        unsafe { Avx512::splat(0).madd_lo(x, y) }
     }
     #[inline(always)]
-    unsafe fn high(x: __m512i, y: __m512i) -> __m512i {
+    unsafe fn high(x: Avx512, y: Avx512) -> Avx512 {
         // SAFETY: the caller enabled AVX-512 F and IFMA, which has this product; registers only.
-        unsafe { _mm512_madd52hi_epu64(_mm512_setzero_si512(), x, y) }
+        unsafe { Avx512::splat(0).madd_hi(x, y) }
     }
 }
 
@@ -80,101 +117,145 @@ const MASK: u64 = (1 << 52) - 1;
 impl Doubles {
     /// `2^104 + high·2^52` and `2^52 + low`.
     #[inline(always)]
-    unsafe fn halves(x: __m512i, y: __m512i) -> (__m512i, __m512i) {
-        // SAFETY: every caller is a method of `Multiply52` and has AVX-512 F; arithmetic on registers.
+    unsafe fn halves(x: Avx512, y: Avx512) -> (Avx512, Avx512) {
+        // SAFETY: every caller is a method of `Multiply52` or `Halves` and has AVX-512 F; arithmetic on registers.
         unsafe {
-            let (x, y) = (_mm512_castsi512_pd(x), _mm512_castsi512_pd(y));
+            let (x, y) = (_mm512_castsi512_pd(x.0), _mm512_castsi512_pd(y.0));
             let high = _mm512_fmadd_round_pd::<TOWARDS_ZERO>(x, y, _mm512_set1_pd(TWO_104));
             let rest = _mm512_sub_pd(_mm512_set1_pd(TWO_104 + TWO_52), high);
             let low = _mm512_fmadd_round_pd::<TOWARDS_ZERO>(x, y, rest);
-            (_mm512_castpd_si512(high), _mm512_castpd_si512(low))
+            (
+                Avx512(_mm512_castpd_si512(high)),
+                Avx512(_mm512_castpd_si512(low)),
+            )
         }
-    }
-
-    #[inline(always)]
-    unsafe fn mantissa(x: __m512i) -> __m512i {
-        // SAFETY: every caller is a method of `Multiply52` and has AVX-512 F; a mask on a register.
-        unsafe { _mm512_and_si512(x, _mm512_set1_epi64(MASK as i64)) }
     }
 }
 
 // Bodies call intrinsics of AVX-512 F, which the caller guarantees.
 impl Multiply52 for Doubles {
+    type V = Avx512;
     const EXCESS_LOW: u64 = TWO_52.to_bits();
     const EXCESS_HIGH: u64 = TWO_104.to_bits();
+    const PRODUCT_BITS: u32 = 104;
 
     #[inline(always)]
-    unsafe fn factor(x: __m512i) -> __m512i {
+    unsafe fn factor(x: Avx512) -> Avx512 {
         /// `(x & mask) | two`.
         const SELECT: i32 = 0b1110_1010;
         // SAFETY: the caller enabled AVX-512 F; masks and a difference of registers.
         unsafe {
             let two = _mm512_set1_pd(TWO_52);
             let mask = _mm512_set1_epi64(MASK as i64);
-            let bits = _mm512_ternarylogic_epi64::<SELECT>(x, mask, _mm512_castpd_si512(two));
-            _mm512_castpd_si512(_mm512_sub_pd(_mm512_castsi512_pd(bits), two))
+            let bits = _mm512_ternarylogic_epi64::<SELECT>(x.0, mask, _mm512_castpd_si512(two));
+            Avx512(_mm512_castpd_si512(_mm512_sub_pd(
+                _mm512_castsi512_pd(bits),
+                two,
+            )))
         }
     }
     #[inline(always)]
-    unsafe fn add((low, high): (__m512i, __m512i), x: __m512i, y: __m512i) -> (__m512i, __m512i) {
+    unsafe fn add((low, high): (Avx512, Avx512), x: Avx512, y: Avx512) -> (Avx512, Avx512) {
         // SAFETY: the caller enabled AVX-512 F, which `halves` needs too; sums of registers.
         unsafe {
             let (h, l) = Self::halves(x, y);
-            (_mm512_add_epi64(low, l), _mm512_add_epi64(high, h))
+            (low.add(l), high.add(h))
         }
     }
     #[inline(always)]
-    unsafe fn low(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: the caller enabled AVX-512 F, all that `halves` and `mantissa` need.
-        unsafe { Self::mantissa(Self::halves(x, y).1) }
+    unsafe fn carried(sums: (Avx512, Avx512)) -> (Avx512, Avx512) {
+        // SAFETY: the caller enabled AVX-512 F, all that `carried` needs.
+        unsafe { carried(sums) }
+    }
+}
+
+// Bodies call intrinsics of AVX-512 F, which the caller guarantees.
+impl Halves for Doubles {
+    #[inline(always)]
+    unsafe fn low(x: Avx512, y: Avx512) -> Avx512 {
+        // SAFETY: the caller enabled AVX-512 F, all that `halves` and a mask need.
+        unsafe { Self::halves(x, y).1.and(Avx512::splat(MASK)) }
     }
     #[inline(always)]
-    unsafe fn high(x: __m512i, y: __m512i) -> __m512i {
-        // SAFETY: the caller enabled AVX-512 F, all that `halves` and `mantissa` need.
-        unsafe { Self::mantissa(Self::halves(x, y).0) }
+    unsafe fn high(x: Avx512, y: Avx512) -> Avx512 {
+        // SAFETY: the caller enabled AVX-512 F, all that `halves` and a mask need.
+        unsafe { Self::halves(x, y).0.and(Avx512::splat(MASK)) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Level;
+    use crate::simd::{Level, NearestDoubles};
 
-    /// Sum of a product and two given sums, without the excess, and both halves alone.
+    /// The first lane.
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    unsafe fn first<V: Vector>(v: V) -> u64 {
+        let mut lanes = [0; 8];
+        // SAFETY: the caller enabled the features of V; no register has more than eight lanes.
+        unsafe { v.store(lanes.as_mut_ptr()) };
+        lanes[0]
+    }
+
+    /// `first + terms` products, as low 52 bits and what is above.
     ///
     /// # Safety
     /// As [`Multiply52`].
     #[inline(always)]
-    unsafe fn all<M: Multiply52>(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
-        // SAFETY: the caller has AVX-512 F and the instructions of M; words go to registers and back by value.
+    unsafe fn sum<M: Multiply52>(start: u64, terms: u64, x: u64, y: u64) -> u128 {
+        // SAFETY: the caller has the instructions of M; words go to registers and back by value.
         unsafe {
-            let splat = |x: u64| _mm512_set1_epi64(x as i64);
-            let (x, y) = (M::factor(splat(x)), M::factor(splat(y)));
-            let (low, high) = M::add((splat(sums[0]), splat(sums[1])), x, y);
-            let first = |v: __m512i| _mm_cvtsi128_si64(_mm512_castsi512_si128(v)) as u64;
-            [
-                first(low).wrapping_sub(M::EXCESS_LOW),
-                first(high).wrapping_sub(M::EXCESS_HIGH),
-                first(M::low(x, y)),
-                first(M::high(x, y)),
-            ]
+            let start = start.wrapping_sub(terms.wrapping_mul(M::EXCESS_LOW));
+            let high = 0u64.wrapping_sub(terms.wrapping_mul(M::EXCESS_HIGH));
+            let mut sums = (M::V::splat(start), M::V::splat(high));
+            let (x, y) = (M::factor(M::V::splat(x)), M::factor(M::V::splat(y)));
+            for _ in 0..terms {
+                sums = M::add(sums, x, y);
+            }
+            let (low, high) = M::carried(sums);
+            assert!(first(low) <= MASK);
+            (u128::from(first(high)) << 52) + u128::from(first(low))
         }
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    unsafe fn integers(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
+    unsafe fn integers(start: u64, terms: u64, x: u64, y: u64) -> [u128; 3] {
         // SAFETY: this function enables AVX-512 F and IFMA, which is what `Integers` needs.
-        unsafe { all::<Integers>(sums, x, y) }
+        unsafe {
+            let (a, b) = (Avx512::splat(x), Avx512::splat(y));
+            [
+                sum::<Integers>(start, terms, x, y),
+                first(Integers::low(a, b)).into(),
+                first(Integers::high(a, b)).into(),
+            ]
+        }
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
-    unsafe fn doubles(sums: [u64; 2], x: u64, y: u64) -> [u64; 4] {
+    unsafe fn doubles(start: u64, terms: u64, x: u64, y: u64) -> [u128; 3] {
         // SAFETY: this function enables AVX-512 F, which is what `Doubles` needs.
-        unsafe { all::<Doubles>(sums, x, y) }
+        unsafe {
+            let factor = |x| Doubles::factor(Avx512::splat(x));
+            let (a, b) = (factor(x), factor(y));
+            [
+                sum::<Doubles>(start, terms, x, y),
+                first(Doubles::low(a, b)).into(),
+                first(Doubles::high(a, b)).into(),
+            ]
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn nearest(start: u64, terms: u64, x: u64, y: u64) -> u128 {
+        // SAFETY: this function enables AVX2 and FMA, which is what `NearestDoubles` needs.
+        unsafe { sum::<NearestDoubles>(start, terms, x, y) }
     }
 
     #[test]
-    fn halves_of_products_are_exact() {
+    fn products_and_sums_of_them_are_exact() {
         let mut words = vec![
             0,
             1,
@@ -183,6 +264,7 @@ mod tests {
             MASK - 1,
             1 << 51,
             (1 << 51) - 1,
+            (1 << 51) + 1,
             1 << 26,
             (1 << 26) + 1,
         ];
@@ -190,16 +272,29 @@ mod tests {
         for (i, &x) in words.iter().enumerate() {
             for &y in &words {
                 let product = u128::from(x & MASK) * u128::from(y & MASK);
-                let (low, high) = (product as u64 & MASK, (product >> 52) as u64);
-                let sums = [i as u64, MASK - i as u64];
-                let want = [sums[0] + low, sums[1] + high, low, high];
-                // SAFETY: the level is supported.
-                unsafe {
-                    if Level::Avx512.is_supported() {
-                        assert_eq!(doubles(sums, x, y), want, "{x} times {y}");
+                let halves = [product & u128::from(MASK), product >> 52];
+                let start = MASK - i as u64;
+                for terms in [0, 1, 3, (1 << 11) - 1] {
+                    let want = u128::from(start) + u128::from(terms) * product;
+                    // What is above 52 bits is below 2^52.
+                    if want >> 104 != 0 {
+                        continue;
                     }
-                    if Level::Ifma.is_supported() {
-                        assert_eq!(integers(sums, x, y), want, "{x} times {y}");
+                    // SAFETY: the level is supported.
+                    unsafe {
+                        if product >> NearestDoubles::PRODUCT_BITS == 0
+                            && Level::Avx2.is_supported()
+                        {
+                            let got = nearest(start, terms, x, y);
+                            assert_eq!(got, want, "{terms} times {x} times {y}");
+                        }
+                        let want = [want, halves[0], halves[1]];
+                        if Level::Avx512.is_supported() {
+                            assert_eq!(doubles(start, terms, x, y), want, "{x} times {y}");
+                        }
+                        if Level::Ifma.is_supported() {
+                            assert_eq!(integers(start, terms, x, y), want, "{x} times {y}");
+                        }
                     }
                 }
             }

@@ -57,10 +57,19 @@ pub trait Vector: Copy + 'static {
     unsafe fn f_round(self) -> Self;
     /// `x` if `x >= 0`, else `x + m`.
     unsafe fn f_add_if_negative(self, m: Self) -> Self;
+    /// `x + other` if the sign bit is clear, else `x + negative`.
+    unsafe fn f_add_by_sign(self, negative: Self, other: Self) -> Self;
+
+    /// The `LANES` indices at `p` for [`Vector::permute`], which reads their low `LOG_LANES` bits.
+    unsafe fn lane_indices(p: *const u32) -> Self;
+    /// Lane `indices[l]` in lane `l`.
+    unsafe fn permute(self, indices: Self) -> Self;
 
     /// Scheduling barrier between earlier and later computations. Costs no instruction. Compilers schedule for few
     /// live registers, which strings dependent operations together; this keeps independent ones side by side.
     unsafe fn pin(v: &mut [Self; 8]);
+    /// Scheduling barrier for loads as well: an empty instruction that seems to read memory and to change all eight.
+    unsafe fn pin_loads(v: &mut [Self; 8]);
     /// Two neighbouring registers (`S` = 0) or the results of stage `S - 1` to the operands of forward stage `S`.
     unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self);
     /// The results of the last in-register forward stage to two neighbouring registers in order.

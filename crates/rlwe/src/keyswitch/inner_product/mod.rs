@@ -2,7 +2,7 @@
 //! Sums of products with one reduction, and the last step of a key switch.
 
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+mod vectors;
 
 use ntt::NttPlan;
 use zq::{Modulus, Shoup, Word};
@@ -16,7 +16,7 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.lazy_bound();
     // The correction before the division counts as a term.
     #[cfg(target_arch = "x86_64")]
-    if avx512::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
+    if vectors::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
         return bound;
     }
     1
@@ -25,7 +25,7 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
 /// Most products of reduced residues in one sum of [`dot_pair`] that is divided or not.
 pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if let Some(terms) = avx512::most_terms(modulus) {
+    if let Some(terms) = vectors::most_terms(modulus) {
         return terms;
     }
     usize::MAX
@@ -142,7 +142,7 @@ pub(super) fn dot_pair<W: Word>(
     );
     let most = finish.iter().fold(bound, |most, f| most.max(f.bound()));
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = avx512::modulus_for(modulus, most, digits.len() + 1, n) {
+    if let Some(q) = vectors::modulus_for(modulus, most, digits.len() + 1, n) {
         let [first, second] = out;
         if let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
             W::as_u64_rows(digits),
@@ -152,9 +152,9 @@ pub(super) fn dot_pair<W: Word>(
             W::as_u64s_mut(second),
         ) {
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
-            // permutation of an automorphism maps aligned blocks of eight of a part to such blocks of a part.
+            // permutation of an automorphism maps aligned blocks of four, and of eight, of a part to such blocks of a part.
             unsafe {
-                avx512::dot_pair(avx512::Call {
+                vectors::dot_pair(vectors::Call {
                     q,
                     digits,
                     keys: [a, b],
@@ -202,7 +202,7 @@ impl<'a, W: Word> PostProcessing<'a, W> {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn words(self) -> avx512::PostProcessing<'a> {
+    fn words(self) -> vectors::PostProcessing<'a> {
         let division = self.divide.and_then(|divide| {
             let correction = W::as_u64s(divide.correction)?;
             Some((correction, divide.factor.w.low_u64()))
@@ -212,7 +212,7 @@ impl<'a, W: Word> PostProcessing<'a, W> {
             Some((W::as_u64s(add.words)?, factor))
         });
         let onto = self.onto;
-        avx512::PostProcessing {
+        vectors::PostProcessing {
             division,
             add,
             onto,
@@ -286,13 +286,13 @@ impl<W: Word> Divide<'_, W> {
         let n = out.len();
         assert_eq!(self.correction.len(), n, "lengths differ");
         #[cfg(target_arch = "x86_64")]
-        if let Some(q) = avx512::modulus_for(m, self.bound, 1, n) {
+        if let Some(q) = vectors::modulus_for(m, self.bound, 1, n) {
             if let (Some(correction), Some(out)) =
                 (W::as_u64s(self.correction), W::as_u64s_mut(out))
             {
                 let factor = self.factor.w.low_u64();
                 // SAFETY: `modulus_for` vouches for the processor and for whole blocks; both rows have n words.
-                unsafe { avx512::divide((q, self.bound), correction, factor, out) };
+                unsafe { vectors::divide((q, self.bound), correction, factor, out) };
                 return;
             }
             unreachable!("a modulus for the vector path has u64 words");

@@ -36,7 +36,7 @@ pub(crate) unsafe fn quotients(
     debug_assert!(
         v.len().is_multiple_of(STEP) && y.len() >= reciprocals.len() * stride && fraction_bits > 52
     );
-    // SAFETY: rows are as long as the caller says; `available` means at least AVX2 and FMA, each level what it is named.
+    // SAFETY: rows are as long as the caller says; `available` means AVX2 and FMA, each level its own.
     unsafe {
         match level() {
             Level::Ifma => with_integers::quotients(y, stride, reciprocals, fraction_bits, v),
@@ -63,7 +63,7 @@ pub(crate) unsafe fn output(
         out.len().is_multiple_of(STEP) && y.len() >= (row.len() - 1) * stride + out.len()
     );
     debug_assert!(own.is_none_or(|(o, _)| o.len() == out.len()));
-    // SAFETY: the caller vouches for rows and `own`; `available` means at least AVX2 and FMA, each level what it is named.
+    // SAFETY: the caller vouches for rows and `own`; `available` means AVX2 and FMA, each level its own.
     unsafe {
         match level() {
             Level::Ifma => with_integers::output(p, y, stride, row, own, out),
@@ -200,8 +200,8 @@ unsafe fn add_products<M: Modular52>(x: *const u64, f: u64, sums: &mut [(M::V, M
 }
 
 /// `out[j] = input[sources[j]]` where neighbouring outputs, as many as a vector has lanes, come from one aligned group
-/// of inputs, as the values of an automorphism do: their exponents differ in the top bits only, and so do those of their
-/// sources.
+/// of inputs, as the values of an automorphism do: their exponents differ in the top bits only, and so do their
+/// sources'.
 ///
 /// # Safety
 /// The level is AVX2 or higher; all slices have the same length, a multiple of 8; sources are below it and grouped as

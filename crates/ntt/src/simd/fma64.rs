@@ -149,7 +149,7 @@ impl<V: Vector, const WIDE: bool> Arith for Fma64<V, WIDE> {
         n_inv: Factor<V>,
         last: Factor<V>,
     ) -> (V, V) {
-        // SAFETY: the caller has the instructions of V (contract of `Arith`), all that `mul`, `leave` and `finish` need.
+        // SAFETY: the caller has the instructions of V (contract of `Arith`), which these need.
         unsafe {
             let (sum, difference) = (self.mul(x.f_add(y), n_inv), self.mul(x.f_sub(y), last));
             if WIDE {

@@ -13,12 +13,12 @@ pub struct FloatFactor<V> {
     quotient: V,
 }
 
-/// Constants of a modulus below 2^50, one value in every lane. Operands are residues unless said otherwise; integers in,
-/// integers out.
+/// Constants of a modulus below 2^50, one value in every lane. Operands are residues unless said otherwise; integers
+/// in, integers out.
 ///
 /// **Product** (van der Hoeven, Lecerf, Quintin, "Modular SIMD arithmetic in Mathemagix", 2016, section 3):
-/// `h = fl(a b)`, `l = a b - h` exactly by FMA, `c` the rounded quotient, `r = (h - c q) + l = a b - c q`. Both sums are
-/// integers below 2^53, hence exact. Each rounding on the way to `c` puts it off by at most `|a b / q| 2^-53`, besides
+/// `h = fl(a b)`, `l = a b - h` exactly by FMA, `c` the rounded quotient, `r = (h - c q) + l = a b - c q`. Both sums
+/// are integers below 2^53, hence exact. Each rounding on the way to `c` puts it off by at most `|a b / q| 2^-53`, besides
 /// the 1/2 of the last: each proof below counts them. A result above `-q` and below `q` needs one correction.
 #[derive(Clone, Copy)]
 pub struct Float50<V> {

@@ -127,7 +127,7 @@ unsafe fn product<M: Halves>(c: &Constants, x: Avx512, f: Factor) -> Avx512 {
 unsafe fn scaled_sum<M: Halves>(c: &Constants, (low, high): (Avx512, Avx512), f: Factor) -> Avx512 {
     // SAFETY: the caller enabled AVX-512 F and the instructions of M; both sums and the constants are registers.
     unsafe {
-        // m·q has the low half of the sum, so the difference is a multiple of 2^52; q in the high sum keeps it positive.
+        // m·q has the low half of the sum, so the difference is a multiple of 2^52; q in the high sum keeps it above 0.
         let m = M::low(M::factor(low), c.inverse);
         let high = high.add(low.shr::<52>());
         let t = high.sub(M::high(M::factor(m), c.q_factor));

@@ -7,7 +7,7 @@ use super::{Avx2, Multiply52, Vector};
 ///
 /// `h = 2^103 + x·y` is a multiple of 2^51, as the last bit of numbers from 2^103 to 2^104 counts 2^51: the low bits of
 /// its mantissa are `x·y / 2^51` rounded to nearest. `x·y - (h - 2^103)` is between `-2^50` and `2^50`; 1.5·2^52 added
-/// it is an integer below 2^53, hence exact. Sums take the whole words; what the exponents add is subtracted beforehand,
+/// it is an integer below 2^53, hence exact. Sums take whole words; what the exponents add is subtracted beforehand,
 /// and 2^51 of every product counted in its low part instead of its high one, so that no low part is negative.
 #[derive(Clone, Copy)]
 pub struct NearestDoubles;

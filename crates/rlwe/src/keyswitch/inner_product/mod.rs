@@ -152,7 +152,7 @@ pub(super) fn dot_pair<W: Word>(
             W::as_u64s_mut(second),
         ) {
             // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
-            // permutation of an automorphism maps aligned blocks of four, and of eight, of a part to such blocks of a part.
+            // permutation of an automorphism maps aligned blocks of four, and of eight, to such blocks.
             unsafe {
                 vectors::dot_pair(vectors::Call {
                     q,

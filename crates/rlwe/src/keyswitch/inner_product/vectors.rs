@@ -178,8 +178,8 @@ pub(super) struct Call<'a, 'b> {
 ///
 /// # Safety
 /// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of four, and
-/// of eight, to such blocks; `modulus_for` accepted q, the larger of the bounds of digits and corrections, and the number of rows
-/// and one.
+/// of eight, to such blocks; `modulus_for` accepted q, the larger bound of digits and corrections, and the number
+/// of rows and one.
 pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
     // SAFETY: the caller vouches for rows and permutation, `modulus_for` for AVX2 and FMA, each level for its own.
     unsafe {

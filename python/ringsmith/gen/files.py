@@ -24,6 +24,7 @@ from ringsmith.gen import (
     operations_rust,
     pages,
     peers,
+    stub,
 )
 from ringsmith.gen.isa import load_isa
 from ringsmith.gen.operations import load_operations
@@ -61,14 +62,10 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         Path("python/ringsmith/ir/kinds.py"): operations_python.kinds(operations),
         Path("tests/oracle/operations.py"): operations_python.oracle(operations),
     }
-    files |= {
-        path: _with_part(root / path, text)
-        for path, text in (
-            (Path("python/ringsmith/_native.pyi"), operations_python.stub(operations)),
-            (Path("docs/format.md"), operations_doc.render(operations)),
-        )
-        if (root / path).exists()
-    }
+    if (page := root / "docs" / "format.md").exists():
+        files[Path("docs/format.md")] = _with_part(page, operations_doc.render(operations))
+    if (crate := root / "crates" / "python" / "src").exists():
+        files[Path("python/ringsmith/_native.pyi")] = stub.render(crate)
     spec = root / "spec" / "latency.yaml"
     if spec.exists():
         functions = latency.load(spec)

@@ -27,12 +27,11 @@ MAX_OPERANDS = 2
 
 @dataclass(frozen=True)
 class Attribute:
-    """What an operation takes besides ciphertexts: its type in Rust, its bytes in words, its keywords in Python."""
+    """What an operation takes besides ciphertexts: its type in Rust, its bytes in words."""
 
     name: str
     rust: str
     bytes: str
-    python: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Homomorphic operations in Python: kinds and their facts, the binding's step, the independent reader's table."""
+"""Homomorphic operations in Python: kinds and their facts, the independent reader's table."""
 
 from __future__ import annotations
 
@@ -54,18 +54,6 @@ ORACLE = '''\
 
 CIPHER_OPERATIONS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
 '''
-STUB = """\
-@final
-class Step:
-    def __new__(
-        cls,
-        kind: str,
-        operands: Sequence[int],
-        level: int,
-        scale: float,
-        size: int,
-        *,
-"""
 
 
 def kinds(spec: Operations) -> str:
@@ -81,13 +69,6 @@ def oracle(spec: Operations) -> str:
     """Return the text of `tests/oracle/operations.py`."""
     rows = [f"    ({_text(own.name)}, {len(own.operands)}, {_words(own.attributes)}),\n" for own in spec.operations]
     return ORACLE + "".join(rows) + ")\n"
-
-
-def stub(spec: Operations) -> str:
-    """Return the class `Step` of `python/ringsmith/_native.pyi`."""
-    keywords = [f"{name}: {kind}" for own in spec.attributes for name, kind in own.python.items()]
-    keywords += [f"{name}: int" for name in ("line", "column", "end_column")]
-    return STUB + "".join(f"        {keyword} = ...,\n" for keyword in keywords) + "    ) -> Step: ...\n\n"
 
 
 def _row(own: Operation) -> str:

@@ -18,8 +18,8 @@ pub struct FloatFactor<V> {
 ///
 /// **Product** (van der Hoeven, Lecerf, Quintin, "Modular SIMD arithmetic in Mathemagix", 2016, section 3):
 /// `h = fl(a b)`, `l = a b - h` exactly by FMA, `c` the rounded quotient, `r = (h - c q) + l = a b - c q`. Both sums
-/// are integers below 2^53, hence exact. Each rounding on the way to `c` puts it off by at most `|a b / q| 2^-53`, besides
-/// the 1/2 of the last: each proof below counts them. A result above `-q` and below `q` needs one correction.
+/// are integers below 2^53, hence exact. Each rounding on the way to `c` puts it off by at most `|a b / q| 2^-53`,
+/// besides the 1/2 of the last: each proof below counts them. A result above `-q` and below `q` needs one correction.
 #[derive(Clone, Copy)]
 pub struct Float50<V> {
     q: V,

@@ -25,7 +25,8 @@ KNOBS: list[dict[str, Any]] = [
     {"word_bits": 64, "butterflies": 1, "multiplier": "dsp26x17", "n_max": 32, "twiddles": "slot"},
     {"word_bits": 128, "butterflies": 2, "multiplier": "asic", "n_max": 32, "host": "serial", "prime_bits": [128, 65]},
 ]  # fmt: skip
-FIRST = 8
+#: Behind the buffers of measured instructions.
+FIRST = 16
 
 Rows = list[list[int]]
 
@@ -97,8 +98,8 @@ def check_wide(native: _native.Device, n: int) -> None:
     x[0][0] = y[0][0] = (1 << bits) - 1
     native.upload(FIRST, x)
     native.upload(FIRST + 1, y)
-    text = f"load s2 n={n} buf=8\nload s3 n={n} buf=9\npmul s0, s1, s2, s3 n={n}"
-    native.run(_native.assemble(f"{text}\nstore s0 n={n} buf=10\nstore s1 n={n} buf=11"))
+    text = f"load s2 n={n} buf={FIRST}\nload s3 n={n} buf={FIRST + 1}\npmul s0, s1, s2, s3 n={n}"
+    native.run(_native.assemble(f"{text}\nstore s0 n={n} buf={FIRST + 2}\nstore s1 n={n} buf={FIRST + 3}"))
     low, high = native.download(FIRST + 2, n), native.download(FIRST + 3, n)
     for row in range(len(x)):
         found = [u | v << bits for u, v in zip(low[row], high[row], strict=True)]

@@ -35,8 +35,8 @@ pub fn client(device: Option<&Backend>) -> PyResult<Option<Arc<dyn Client>>> {
     device.map(of).transpose()
 }
 
-/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one,
-/// and whoever waits for another thread's turn sees no signal.
+/// The results of `f`: by all cores, but on one thread, the caller's, where a device does the work. There is only one
+/// device, and a thread that waits for its turn sees no signal.
 pub fn spread<T: Sync, R: Send>(
     device: Option<&Arc<dyn Client>>,
     items: &[T],

@@ -43,7 +43,7 @@ a_class! {
 #[derive(FromPyObject)]
 pub enum Either { One(Py<Own>), Two(String) }
 #[pyfunction]
-fn free(given: Either) -> BTreeMap<&'static str, f64> { todo!() }
+fn free(given: Either) -> BTreeMap<&'static str, f64> { known(given) }
 #[pymodule]
 fn module(m: &Bound<'_, PyModule>) -> PyResult<()> { m.add("LARGEST", 1)?; m.add_class::<Own>() }
 """

@@ -17,6 +17,7 @@ from pathlib import Path
 from ringsmith import shipped
 from ringsmith.errors import RingsmithError
 from ringsmith.presets import Preset, load_any, parse_overrides
+from ringsmith.results.code import code
 
 #: Crates that decide what a device does, and those that decide what a program is.
 DEVICE_CRATES = (
@@ -37,7 +38,7 @@ PROGRAM_CRATES = ("program",)
 COMPILER = ("ir", "frontend", "compiler", "runtime", "explore")
 LANGUAGE = ("isa.yaml", "build.yaml", "latency.yaml", "registers.rdl", "controller.rdl", "ntt8.rdl")
 _TESTS = re.compile(r"(^|/)(tests?|benches|dv|formal)(/|\.rs$)|(^|/)test_|_tests?\.rs$|conftest")
-_COMMENTS = {".rs": "//", ".sv": "//", ".rdl": "//", ".py": "#", ".yaml": "#", ".toml": "#"}
+_SOURCES = {".rs", ".sv", ".rdl", ".py", ".yaml", ".toml"}
 _PRESET_VERBS = ("simulate", "synth", "generate")
 
 
@@ -102,11 +103,11 @@ def _python(*names: str) -> str:
 
 @cache
 def _files(*places: Path) -> str:
-    """Return the hash of files, and of those in folders: names and what they say, comments and tests left out."""
+    """Return the hash of files, and of those in folders: names and code, without comments and tests."""
     state = hashlib.sha256()
     for place in places:
         for path in _listed(shipped.root() / place):
-            text = "\n".join(_said(path))
+            text = code(path.read_text(encoding="utf-8"), path.suffix)
             state.update(f"{path.relative_to(shipped.root())}\0{text}\0".encode())
     return state.hexdigest()[:12]
 
@@ -116,22 +117,8 @@ def _listed(place: Path) -> Iterator[Path]:
     if place.is_file():
         yield place
     for path in sorted(place.rglob("*")):
-        if path.suffix in _COMMENTS and not _TESTS.search(str(path.relative_to(place))):
+        if path.suffix in _SOURCES and not _TESTS.search(str(path.relative_to(place))):
             yield path
-
-
-def _said(path: Path) -> Iterator[str]:
-    """Yield the lines of a file that are neither blank nor comment; of Rust those before its tests."""
-    mark = _COMMENTS.get(path.suffix)
-    lines = iter(path.read_text(encoding="utf-8").splitlines())
-    for line in lines:
-        words = line.strip()
-        if path.suffix == ".rs" and line == "#[cfg(test)]":
-            if next(lines, "").endswith("{"):
-                return
-            continue
-        if words and not (mark and words.startswith(mark)):
-            yield line.rstrip()
 
 
 def _short(data: bytes) -> str:

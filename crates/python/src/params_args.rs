@@ -103,14 +103,18 @@ pub fn secret_distribution(text: &str) -> PyResult<SecretDistribution> {
     match text {
         "ternary" => Ok(SecretDistribution::Ternary),
         "binary" => Ok(SecretDistribution::Binary),
-        _ => Ok(
-            match noise(text, "ternary, binary, binomial:ETA, gaussian:SIGMA")? {
+        _ => match text.strip_prefix("weight:").map(str::parse) {
+            Some(Ok(weight)) => Ok(SecretDistribution::FixedWeight { weight }),
+            _ => Ok(match noise(text, SECRETS)? {
                 ErrorDistribution::Binomial { eta } => SecretDistribution::Binomial { eta },
                 ErrorDistribution::Gaussian { sigma } => SecretDistribution::Gaussian { sigma },
-            },
-        ),
+            }),
+        },
     }
 }
+
+/// The names that [`secret_distribution`] reads.
+const SECRETS: &str = "ternary, binary, binomial:ETA, gaussian:SIGMA, weight:H";
 
 /// The name that [`secret_distribution`] reads.
 pub fn secret_name(secret: SecretDistribution) -> String {
@@ -119,6 +123,7 @@ pub fn secret_name(secret: SecretDistribution) -> String {
         SecretDistribution::Binary => "binary".into(),
         SecretDistribution::Binomial { eta } => error_name(ErrorDistribution::Binomial { eta }),
         SecretDistribution::Gaussian { sigma } => error_name(ErrorDistribution::Gaussian { sigma }),
+        SecretDistribution::FixedWeight { weight } => format!("weight:{weight}"),
     }
 }
 

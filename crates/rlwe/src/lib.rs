@@ -31,7 +31,8 @@ pub use context::RlweContext;
 pub use error::Error;
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
-    GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, uniform_residues,
+    EncapsulationKeys, GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey,
+    SecretKey, uniform_residues,
 };
 pub use keyswitch::{
     BabyStep, GiantStep, HoistedDigits, KeySwitchLevel, Rotation, Source, SwitchRequest,

@@ -52,6 +52,7 @@ fn samplers() {
         ("binomial 21", error(21)),
         ("binomial 2", error(2)),
         ("gaussian 3.2", gaussian(3.2)),
+        ("weight 32", Sampler::FixedWeight(32)),
     ] {
         expect_clean(name, || {
             let mut out = [0; 1000];

@@ -51,8 +51,8 @@ impl BfvContext {
 impl BfvContext {
     /// Data primes `moduli`, special primes `special`, plaintext modulus `plain_modulus` (2 to 2^60).
     ///
-    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA or
-    /// gaussian:SIGMA; `error`: binomial:ETA or gaussian:SIGMA. `auxiliary`: primes of the second basis of
+    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,
+    /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. `auxiliary`: primes of the second basis of
     /// multiplication (default: chosen). `word_bits`: 64 or 128 (default: 64 if every modulus fits). A set below
     /// `security` bits by `table` is refused unless `allow_insecure`.
     #[new]

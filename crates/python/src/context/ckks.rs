@@ -20,8 +20,8 @@ pub struct CkksContext {
 impl CkksContext {
     /// Data primes `moduli` (the first stays to the end), special primes `special`, default scale `scale`.
     ///
-    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA or
-    /// gaussian:SIGMA; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is refused
+    /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,
+    /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is refused
     /// unless `allow_insecure`.
     #[new]
     #[pyo3(signature = (

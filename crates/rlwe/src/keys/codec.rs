@@ -66,6 +66,7 @@ impl<W: Word> SecretKey<W> {
         input.finish()?;
         let value = |b: &[u8]| i64::from(i16::from_le_bytes([b[0], b[1]]));
         let coefficients = Zeroizing::new(raw.chunks_exact(2).map(value).collect::<Vec<_>>());
+        check_weight(params.secret(), &coefficients)?;
         let (low, high) = secret_range(params.secret());
         if coefficients.iter().any(|c| !(low..=high).contains(c)) {
             let allowed = format!("{low}..={high}");
@@ -80,10 +81,26 @@ impl<W: Word> SecretKey<W> {
     }
 }
 
+/// Fails for a secret of another weight than its set's, without telling which it has.
+fn check_weight(distribution: SecretDistribution, coefficients: &[i64]) -> Result<(), WireError> {
+    let SecretDistribution::FixedWeight { weight } = distribution else {
+        return Ok(());
+    };
+    let other = coefficients.iter().map(|c| u64::from(*c != 0)).sum::<u64>() ^ u64::from(weight);
+    if crate::reveal(other != 0) {
+        return Err(WireError::Value {
+            what: "the weight of the secret",
+            got: 0,
+            allowed: weight.to_string(),
+        });
+    }
+    Ok(())
+}
+
 /// The range of a secret's coefficients.
 fn secret_range(distribution: SecretDistribution) -> (i64, i64) {
     match distribution {
-        SecretDistribution::Ternary => (-1, 1),
+        SecretDistribution::Ternary | SecretDistribution::FixedWeight { .. } => (-1, 1),
         SecretDistribution::Binary => (0, 1),
         SecretDistribution::Binomial { eta } => (-i64::from(eta), i64::from(eta)),
         SecretDistribution::Gaussian { sigma } => ((-14.0 * sigma) as i64, (14.0 * sigma) as i64),

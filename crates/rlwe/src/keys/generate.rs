@@ -19,9 +19,10 @@ use zq::Word;
 /// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`;
 /// `public key`, `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below
 /// them the seeds `a` and `e` (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its
-/// uniform component, `digit` d for its error.
+/// uniform component, `digit` d for its error. Those of [`EncapsulationKeys`](super::EncapsulationKeys) are `sparse secret`
+/// and `key from the sparse secret`.
 pub struct KeyGenerator<W: Word> {
-    params: RlweParams<W>,
+    pub(super) params: RlweParams<W>,
     set: Fingerprint,
     randomness: Randomness,
 }
@@ -42,13 +43,13 @@ impl<W: Word> KeyGenerator<W> {
         }
     }
 
-    fn seed(&self, role: &str, about: &[u8]) -> Result<Seed, Error> {
+    pub(super) fn seed(&self, role: &str, about: &[u8]) -> Result<Seed, Error> {
         let seed = self.randomness.seed("the key generator")?;
         Ok(seed.bind(role, self.set, about))
     }
 
     /// The seeds of the uniform components and of the errors of a key that belongs to `secret`.
-    fn component_seeds(
+    pub(super) fn component_seeds(
         &self,
         role: &str,
         secret: &SecretKey<W>,
@@ -204,13 +205,44 @@ impl<W: Word> KeyGenerator<W> {
     ) {
         let len = self.params.digit_len();
         for j in d * len..limbs.min((d + 1) * len) {
-            let m = *b.basis().modulus(j);
-            let special = self.params.p().map_or(&[][..], |p| p.moduli());
-            let p = special
-                .iter()
-                .fold(m.reduce(W::ONE), |acc, x| m.mul(acc, m.reduce(x.value())));
-            m.scalar_mul_add_assign(b.limb_mut(j), source.limb(j), p);
+            self.add_special_multiple(b, source, j);
         }
+    }
+}
+
+impl<W: Word> KeyGenerator<W> {
+    /// A key from `source` (over Q·P) to `secret` of a single digit, for polynomials whose coefficients are small
+    /// numbers and not only residues: `b = −a·s + e + P·source` modulo every prime. `seeds` as for
+    /// [`KeyGenerator::switch_key`].
+    pub(super) fn one_digit_key(
+        &self,
+        secret: &SecretKey<W>,
+        source: &RnsPoly<W, Eval>,
+        (seed, errors): (Seed, Seed),
+    ) -> Result<KeySwitchKey<W>, Error> {
+        let limbs = self.params.data_primes();
+        let a = KeySwitchKey::uniform_component(&self.params, &seed, 0, limbs)?;
+        let mut pair = zero_pair(&self.params, secret, a, limbs, &errors.derive("digit", 0))?;
+        for j in 0..limbs {
+            self.add_special_multiple(&mut pair.b, source, j);
+        }
+        Ok(KeySwitchKey {
+            params: secret.params,
+            id: secret.id,
+            seed,
+            limbs,
+            parts: vec![[pair.b, pair.a]],
+        })
+    }
+
+    /// `b += P·source` modulo data prime j.
+    fn add_special_multiple(&self, b: &mut RnsPoly<W, Eval>, source: &RnsPoly<W, Eval>, j: usize) {
+        let m = *b.basis().modulus(j);
+        let special = self.params.p().map_or(&[][..], |p| p.moduli());
+        let p = special
+            .iter()
+            .fold(m.reduce(W::ONE), |acc, x| m.mul(acc, m.reduce(x.value())));
+        m.scalar_mul_add_assign(b.limb_mut(j), source.limb(j), p);
     }
 }
 

@@ -2,9 +2,11 @@
 //! Secret, public and key-switching keys, and how they are generated.
 
 mod codec;
+mod encapsulate;
 mod generate;
 mod switch;
 
+pub use encapsulate::EncapsulationKeys;
 pub use generate::KeyGenerator;
 pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
 

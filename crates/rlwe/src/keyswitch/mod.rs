@@ -36,6 +36,7 @@ mod linear_transform;
 mod mod_down;
 mod mod_up;
 mod per_prime;
+mod raise;
 mod reference;
 mod request;
 mod row;

@@ -15,8 +15,10 @@
 
 mod affine;
 mod embedding;
+mod overflow;
 
 pub use affine::{Affine, Draw, Norms, Place, Term};
+pub use overflow::{least_overflow, log2_irwin_hall_tail, log2_overflow};
 
 use crate::sampling::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
@@ -231,7 +233,7 @@ impl NoiseModel {
         let n = self.n as f64;
         match self.secret {
             SecretDistribution::Binary => (n / PI + 1.0 + (n * self.tail()).sqrt() / 2.0).powi(2),
-            _ => n * self.secret.second_moment() * f64::from(factors + 1),
+            _ => n * self.secret.second_moment(self.n) * f64::from(factors + 1),
         }
     }
 

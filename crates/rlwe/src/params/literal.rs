@@ -60,6 +60,7 @@ impl<W: Word> RlweParamsLiteral<W> {
     pub(super) fn judge(&self, policy: SecurityPolicy) -> Result<Judged, Error> {
         self.check_counts()?;
         RnsBasis::check(self.n, &self.primes())?;
+        self.secret.check_degree(self.n)?;
         let drawn = Drawn {
             secret: self.secret,
             error: self.error,

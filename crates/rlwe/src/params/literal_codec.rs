@@ -14,6 +14,7 @@ fn secret_code(d: &SecretDistribution) -> (u8, u64) {
         SecretDistribution::Binary => (1, 0),
         SecretDistribution::Binomial { eta } => (2, u64::from(eta)),
         SecretDistribution::Gaussian { sigma } => (3, sigma.to_bits()),
+        SecretDistribution::FixedWeight { weight } => (4, u64::from(weight)),
     }
 }
 
@@ -128,7 +129,11 @@ fn decode_secret(input: &mut Reader<'_>) -> Result<SecretDistribution, WireError
         3 => Ok(SecretDistribution::Gaussian {
             sigma: f64::from_bits(value),
         }),
-        other => Err(unknown_code("a distribution", other, "0..=3")),
+        4 => match u32::try_from(value) {
+            Ok(weight) => Ok(SecretDistribution::FixedWeight { weight }),
+            Err(_) => Err(unknown_value(value, "1..=n")),
+        },
+        other => Err(unknown_code("a distribution", other, "0..=4")),
     }
 }
 

@@ -22,6 +22,11 @@ pub enum SecretDistribution {
         /// Standard deviation, 3.2..=102.
         sigma: f64,
     },
+    /// Exactly this many coefficients are 1 or −1, the rest 0; places and signs uniform.
+    FixedWeight {
+        /// Coefficients that are not 0, 1..=n.
+        weight: u32,
+    },
 }
 
 /// Distribution of error coefficients.
@@ -59,9 +64,10 @@ impl ErrorDistribution {
 }
 
 impl SecretDistribution {
-    /// Second moment E[s²] of a coefficient.
-    pub fn second_moment(&self) -> f64 {
+    /// Second moment E[s²] of a coefficient in a ring of degree `n`.
+    pub fn second_moment(&self, n: usize) -> f64 {
         match *self {
+            Self::FixedWeight { weight } => f64::from(weight) / n as f64,
             Self::Ternary => 2.0 / 3.0,
             Self::Binary => 0.5,
             Self::Binomial { eta } => f64::from(eta) / 2.0,
@@ -69,11 +75,28 @@ impl SecretDistribution {
         }
     }
 
-    /// Standard deviation of a coefficient.
-    pub fn deviation(&self) -> f64 {
+    /// Standard deviation of a coefficient in a ring of degree `n`.
+    pub fn deviation(&self, n: usize) -> f64 {
         match self {
             Self::Binary => 0.5,
-            _ => self.second_moment().sqrt(),
+            _ => self.second_moment(n).sqrt(),
+        }
+    }
+
+    /// Fails unless secrets of degree `n` can be so distributed.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a weight of 0 or above n.
+    pub fn check_degree(&self, n: usize) -> Result<(), Error> {
+        match *self {
+            Self::FixedWeight { weight } if weight == 0 || weight as usize > n => {
+                Err(Error::Parameter {
+                    what: "the weight of the secret",
+                    got: weight.to_string(),
+                    allowed: format!("1..={n}, the degree of the ring"),
+                })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -89,6 +112,8 @@ pub enum Sampler {
     Binomial(u32),
     /// Discrete Gaussian by its table.
     Gaussian(CdtTable),
+    /// Exactly so many coefficients 1 or −1.
+    FixedWeight(u32),
 }
 
 impl Sampler {
@@ -102,6 +127,7 @@ impl Sampler {
             SecretDistribution::Binary => Ok(Self::Binary),
             SecretDistribution::Binomial { eta } => Self::binomial(eta),
             SecretDistribution::Gaussian { sigma } => Ok(Self::Gaussian(CdtTable::new(sigma)?)),
+            SecretDistribution::FixedWeight { weight } => Ok(Self::FixedWeight(weight)),
         }
     }
 
@@ -128,12 +154,16 @@ impl Sampler {
     }
 
     /// Fills `out` from the stream, in constant time.
+    ///
+    /// # Panics
+    /// If `out` is shorter than a fixed weight ([`SecretDistribution::check_degree`]).
     pub fn fill(&self, stream: &mut Xof, out: &mut [i64]) {
         match self {
             Self::Ternary => super::ternary(stream, out),
             Self::Binary => super::binary(stream, out),
             Self::Binomial(eta) => super::binomial(stream, *eta, out),
             Self::Gaussian(table) => table.fill(stream, out),
+            Self::FixedWeight(weight) => super::fixed_weight(stream, *weight as usize, out),
         }
     }
 }
@@ -150,6 +180,7 @@ mod tests {
             SecretDistribution::Binary,
             SecretDistribution::Binomial { eta: 21 },
             SecretDistribution::Gaussian { sigma: 10.0 },
+            SecretDistribution::FixedWeight { weight: 700 },
         ];
         for d in secrets {
             let mut out = vec![0; 40_000];
@@ -158,7 +189,7 @@ mod tests {
                 .fill(&mut Seed::from_text("d").stream("t", 0), &mut out);
             let moment = out.iter().map(|v| (v * v) as f64).sum::<f64>() / out.len() as f64;
             assert!(
-                (moment / d.second_moment() - 1.0).abs() < 0.03,
+                (moment / d.second_moment(out.len()) - 1.0).abs() < 0.03,
                 "{d:?}: {moment}"
             );
         }
@@ -170,5 +201,9 @@ mod tests {
             assert!(Sampler::of_error(&ErrorDistribution::Binomial { eta }).is_err());
         }
         assert!(Sampler::of_secret(&SecretDistribution::Gaussian { sigma: 1.0 }).is_err());
+        for (weight, good) in [(0, false), (1, true), (64, true), (65, false)] {
+            let d = SecretDistribution::FixedWeight { weight };
+            assert_eq!(d.check_degree(64).is_ok(), good, "{weight}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod binomial;
 mod chacha;
 mod distribution;
+mod fixed_weight;
 mod gauss;
 mod randomness;
 mod seed;
@@ -17,6 +18,7 @@ mod wide;
 
 pub use binomial::{MAX_ETA, binomial};
 pub use distribution::{DEFAULT_ETA, ErrorDistribution, Sampler, SecretDistribution};
+pub use fixed_weight::fixed_weight;
 pub use gauss::{CdtTable, MAX_SIGMA, MIN_SIGMA};
 pub use randomness::Randomness;
 pub use seed::{Seed, Xof};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How secure a set is: tables of largest moduli (`spec/params/security.toml`) and an estimate between their points.
 
+mod fixed_weight;
 mod policy;
 
+use fixed_weight::Rows;
 pub use policy::{Security, SecurityPolicy};
 
 use crate::Error;
@@ -43,6 +45,14 @@ impl SecurityTable {
         }
     }
 
+    /// Whether its figures are of quantum attacks.
+    pub fn is_quantum(self) -> bool {
+        matches!(
+            self,
+            Self::Guidelines2024Quantum | Self::Standard2018Quantum
+        )
+    }
+
     /// The table of that [`SecurityTable::id`].
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.id() == id)
@@ -60,16 +70,15 @@ pub enum SecretKind {
 }
 
 impl SecretDistribution {
-    /// The rows of the security tables that apply, if any does.
+    /// The rows of the tables of uniform secrets that apply, if any does.
     pub fn kind(&self) -> Option<SecretKind> {
-        match self {
-            Self::Ternary => Some(SecretKind::Ternary),
-            Self::Binary => None,
-            Self::Binomial { .. } | Self::Gaussian { .. } => {
-                let wide = self.second_moment().sqrt() >= MIN_TABLE_SIGMA;
-                wide.then_some(SecretKind::Gaussian)
-            }
-        }
+        let variance = match *self {
+            Self::Ternary => return Some(SecretKind::Ternary),
+            Self::Binary | Self::FixedWeight { .. } => return None,
+            Self::Binomial { eta } => f64::from(eta) / 2.0,
+            Self::Gaussian { sigma } => sigma * sigma,
+        };
+        (variance.sqrt() >= MIN_TABLE_SIGMA).then_some(SecretKind::Gaussian)
     }
 }
 
@@ -84,6 +93,7 @@ pub const MIN_TABLE_SIGMA: f64 = 3.19;
 struct File {
     table: Vec<Table>,
     estimates: Estimates,
+    fixed_weight: Rows,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +115,11 @@ fn file() -> &'static File {
         toml::from_str(include_str!("../../../../spec/params/security.toml"))
             .expect("the file in the source tree is valid")
     })
+}
+
+/// The rows for secrets of fixed weight: of classical attacks, so that the tables of quantum attacks have none.
+fn fixed_weight_rows(which: SecurityTable) -> Option<&'static Rows> {
+    (!which.is_quantum()).then(|| &file().fixed_weight)
 }
 
 /// The rows for this kind of secret, else the ternary ones, which are the stricter.
@@ -166,9 +181,15 @@ impl Drawn {
         [SecretKind::Ternary].into_iter().chain(self.secret.kind())
     }
 
-    /// Whether the tables speak about these distributions.
-    pub fn covered(&self) -> bool {
-        self.secret.kind().is_some() && self.error_deviation() >= MIN_TABLE_SIGMA
+    /// Whether the tables speak about these distributions at degree `n`.
+    pub fn covered(&self, which: SecurityTable, n: usize) -> bool {
+        let secret = match self.secret {
+            SecretDistribution::FixedWeight { weight } => fixed_weight_rows(which)
+                .and_then(|rows| rows.max_log2_qp(weight, n))
+                .is_some(),
+            _ => self.secret.kind().is_some(),
+        };
+        secret && self.error_deviation() >= MIN_TABLE_SIGMA
     }
 
     fn error_deviation(&self) -> f64 {
@@ -178,10 +199,11 @@ impl Drawn {
     /// Bits that the modulus counts as larger, because secret or error are narrower than the tables' narrowest. The
     /// primal attack depends on Q/(σ_s·σ_e) (which is what parts the ternary rows from the Gaussian ones), so a bit
     /// less of either is worth a bit of modulus. An estimate: attacks on sparse or binary secrets may do better.
-    fn narrowness(&self) -> f64 {
+    fn narrowness(&self, n: usize) -> f64 {
         let missing = |least: f64, deviation: f64| (least / deviation).log2().max(0.0);
-        let ternary = SecretDistribution::Ternary.deviation();
-        missing(ternary, self.secret.deviation()) + missing(MIN_TABLE_SIGMA, self.error_deviation())
+        let ternary = SecretDistribution::Ternary.deviation(n);
+        missing(ternary, self.secret.deviation(n))
+            + missing(MIN_TABLE_SIGMA, self.error_deviation())
     }
 
     /// The largest log2(QP) that reaches `level` bits at degree `n`; `None` if none does or no table covers what is
@@ -199,19 +221,43 @@ impl Drawn {
             .kinds()
             .map(|kind| max_log2_qp(which, kind, n, level))
             .collect::<Result<_, _>>()?;
-        Ok(limits
-            .filter(|_| self.covered())
-            .and_then(|l| l.into_iter().min()))
+        let Some(mut limits) = limits.filter(|_| self.covered(which, n)) else {
+            return Ok(None);
+        };
+        if let SecretDistribution::FixedWeight { weight } = self.secret {
+            let Some(max) = fixed_weight_rows(which).and_then(|rows| rows.max_log2_qp(weight, n))
+            else {
+                return Ok(None);
+            };
+            if level != DEFAULT_LEVEL {
+                return Ok(None);
+            }
+            limits.push(max);
+        }
+        Ok(limits.into_iter().min())
     }
 
     /// Estimated bits, as [`estimated_bits`].
     pub fn estimated_bits(&self, which: SecurityTable, n: usize, log2_qp: f64) -> f64 {
-        let bits = |kind| estimated_bits(which, kind, n, log2_qp + self.narrowness());
-        self.kinds().map(bits).fold(f64::INFINITY, f64::min)
+        let bits = |kind| estimated_bits(which, kind, n, log2_qp + self.narrowness(n));
+        let dense = self.kinds().map(bits).fold(f64::INFINITY, f64::min);
+        match self.secret {
+            SecretDistribution::FixedWeight { weight } => {
+                dense.min(file().fixed_weight.estimated_bits(weight, n, log2_qp))
+            }
+            _ => dense,
+        }
     }
 
     /// Source of the figures: the rows with the least estimate.
     pub fn source_name(&self, which: SecurityTable, n: usize, log2_qp: f64) -> &'static str {
+        if let SecretDistribution::FixedWeight { weight } = self.secret
+            && fixed_weight_rows(which)
+                .and_then(|rows| rows.max_log2_qp(weight, n))
+                .is_some()
+        {
+            return &file().fixed_weight.name;
+        }
         let bits = |kind: &SecretKind| estimated_bits(which, *kind, n, log2_qp);
         let weakest = self.kinds().min_by(|a, b| bits(a).total_cmp(&bits(b)));
         source_name(which, weakest.unwrap_or(SecretKind::Ternary))
@@ -268,11 +314,7 @@ fn known_points(which: SecurityTable, secret: SecretKind, n: usize) -> Vec<(f64,
         .filter(|(_, max)| **max > 0)
         .map(|(level, max)| (f64::from(*max), f64::from(*level)))
         .collect();
-    let quantum = matches!(
-        which,
-        SecurityTable::Guidelines2024Quantum | SecurityTable::Standard2018Quantum
-    );
-    if secret == SecretKind::Ternary && !quantum {
+    if secret == SecretKind::Ternary && !which.is_quantum() {
         let extra = file()
             .estimates
             .points

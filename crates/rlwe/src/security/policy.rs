@@ -75,7 +75,7 @@ impl Security {
             estimate: known.estimated_bits,
             required: policy.level,
             max_log2_qp: known.max_log2_qp.unwrap_or(0),
-            source_name: match drawn.covered() {
+            source_name: match drawn.covered(policy.table, n) {
                 true => source.to_string(),
                 false => format!("no table covers this secret and error; estimate from {source}"),
             },

@@ -84,13 +84,13 @@ fn estimates_are_those_of_the_weakest_distribution() {
         ..drawn(SecretDistribution::Ternary)
     };
     assert!(weak.estimated_bits(Guidelines2024, 4096, 108.0) < ternary);
-    assert!(!weak.covered());
+    assert!(!weak.covered(Guidelines2024, 4096));
 }
 
 #[test]
 fn narrowness_explains_the_gap_between_the_rows() {
     // The Gaussian rows allow about log2(3.19 / 0.816) = 1.97 bits more than the ternary ones.
-    let ternary = SecretDistribution::Ternary.deviation();
+    let ternary = SecretDistribution::Ternary.deviation(4096);
     for (a, b) in file().table[0].rows.iter().zip(&file().table[1].rows) {
         assert!((f64::from(b[1] - a[1]) - (MIN_TABLE_SIGMA / ternary).log2()).abs() < 0.1);
     }

@@ -2,6 +2,7 @@
 //! Tests of the crate's parts together: keys, key switching, bytes.
 
 mod bytes;
+mod encapsulation;
 
 use crate::*;
 use rns::{Coeff, Eval, RnsPoly};

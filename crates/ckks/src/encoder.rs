@@ -61,9 +61,33 @@ impl Encoder {
         level: usize,
         scale: f64,
     ) -> Result<ExtendedPlaintext, Error> {
+        self.encode_any_extended(values, self.params.slots(), level, scale)
+    }
+
+    /// Encodes complex values into `slots` slots, as [`Encoder::encode_sparse`], for a linear transform of ciphertexts
+    /// of `level`: over Q_l·P.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_sparse`].
+    pub fn encode_extended(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<ExtendedPlaintext, Error> {
+        self.encode_any_extended(values, slots, level, scale)
+    }
+
+    fn encode_any_extended<V: Copy + Into<Complex64>>(
+        &self,
+        values: &[V],
+        slots: usize,
+        level: usize,
+        scale: f64,
+    ) -> Result<ExtendedPlaintext, Error> {
         self.params.check_level("encode", level)?;
         let basis = self.params.rlwe().level(level + 1)?.qp().clone();
-        let slots = self.params.slots();
         let poly = self.encode_over(&basis, values, slots, level, scale)?;
         Ok(ExtendedPlaintext {
             poly: poly.into(),

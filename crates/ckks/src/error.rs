@@ -126,6 +126,16 @@ pub enum Error {
         /// The reason, and the remedy.
         reason: String,
     },
+    /// A bootstrapping that cannot be.
+    #[error("bootstrapping: {what} is {got}; allowed: {allowed}")]
+    Bootstrap {
+        /// The quantity.
+        what: &'static str,
+        /// Its value.
+        got: String,
+        /// What would do.
+        allowed: String,
+    },
     /// Coefficients that make no polynomial.
     #[error("{given} coefficients: between 1 and {max_degree}+1 are needed")]
     Polynomial {

@@ -14,8 +14,9 @@
 //! Files, traits and names are those of `bfv`, as far as the schemes agree: `params`, `encoder`, `plaintext`,
 //! `ciphertext`, `encryption`, `evaluator` (`linear`, `plain`, `multiply`, `rotate`, `transform`), `linear_transform`,
 //! `noise`, `publish`, `wire`, `zero` (what an encryption draws). CKKS alone has `embedding`, `scale`, `poly`,
-//! `evaluator::rescale` and `evaluator::batch`.
+//! `evaluator::rescale`, `evaluator::batch` and `bootstrap`.
 
+pub mod bootstrap;
 mod ciphertext;
 mod embedding;
 mod encoder;

@@ -16,6 +16,7 @@ use zq::Pool;
 use zq::memory::wipe;
 
 pub(crate) use residues::{Width, centred_to_f64, integers_to_residues};
+pub(crate) use roots::{cosine_of_turns, root_of_unity};
 
 /// The canonical embedding for one ring degree, all slot counts 1, 2, 4, …, n/2.
 ///

@@ -36,7 +36,7 @@ fn to_f64(x: i128) -> f64 {
 }
 
 /// `exp(2πi · numerator / 2^log_order)` as `(re, im)`; `log_order` between 3 and 40.
-pub(super) fn root_of_unity(numerator: u64, log_order: u32) -> (f64, f64) {
+pub(crate) fn root_of_unity(numerator: u64, log_order: u32) -> (f64, f64) {
     debug_assert!((3..=40).contains(&log_order));
     let order = 1u64 << log_order;
     let numerator = numerator & (order - 1);
@@ -61,9 +61,49 @@ pub(super) fn root_of_unity(numerator: u64, log_order: u32) -> (f64, f64) {
     }
 }
 
+/// cos(2πx) for |x| below 2^20, with the rounding of x to 2^-62 and the error of the series: below 2^-52.
+pub(crate) fn cosine_of_turns(x: f64) -> f64 {
+    debug_assert!(x.abs() < f64::from(1 << 20));
+    let fraction = x.abs().fract();
+    // From 0 to 1/2 by cos(2π(1 − x)) = cos(2πx), to 1/4 by cos(2π(1/2 − x)) = −cos(2πx); all exact.
+    let folded = if fraction > 0.5 {
+        1.0 - fraction
+    } else {
+        fraction
+    };
+    let (quarter, sign) = match folded > 0.25 {
+        true => (0.5 - folded, -1.0),
+        false => (folded, 1.0),
+    };
+    // 8·x turns are x·2π/(π/4): below an eighth of a turn the cosine's own series, above the sine's of what is missing.
+    let angle = |turns: f64| ((turns * ONE as f64) as i128 * PI) >> (FRAC - 1);
+    sign * match quarter > 0.125 {
+        true => to_f64(alternating_series(angle(0.25 - quarter), 1)),
+        false => to_f64(alternating_series(angle(quarter), 0)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cosines_of_any_argument_agree_with_the_c_library() {
+        for k in -4000..4000 {
+            let x = f64::from(k) * 0.00137;
+            let want = (std::f64::consts::TAU * x).cos();
+            assert!((cosine_of_turns(x) - want).abs() < 1e-14, "{x}");
+        }
+        for (x, want) in [
+            (0.0, 1.0),
+            (0.25, 0.0),
+            (0.5, -1.0),
+            (0.75, 0.0),
+            (7.0, 1.0),
+        ] {
+            assert_eq!(cosine_of_turns(x), want);
+        }
+    }
 
     #[test]
     fn agrees_with_the_c_library_to_one_unit_in_the_last_place() {

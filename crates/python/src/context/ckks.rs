@@ -21,8 +21,8 @@ impl CkksContext {
     /// Data primes `moduli` (the first stays to the end), special primes `special`, default scale `scale`.
     ///
     /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,
-    /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is refused
-    /// unless `allow_insecure`.
+    /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is
+    /// refused unless `allow_insecure`.
     #[new]
     #[pyo3(signature = (
         n, moduli, special, scale, *, dnum=None, secret="ternary", error="binomial:21",

@@ -19,8 +19,8 @@ use zq::Word;
 /// The seed is bound to the parameter set and a role: `secret key`, below it the streams `secret` and `key-id`;
 /// `public key`, `extended public key`, `relin key`, `galois key`, bound to the identity of the secret key too, below
 /// them the seeds `a` and `e` (index: the Galois element, else 0); below a switching key's two seeds `digit` d for its
-/// uniform component, `digit` d for its error. Those of [`EncapsulationKeys`](super::EncapsulationKeys) are `sparse secret`
-/// and `key from the sparse secret`.
+/// uniform component, `digit` d for its error. Those of [`EncapsulationKeys`](super::EncapsulationKeys) are `sparse
+/// secret` and `key from the sparse secret`.
 pub struct KeyGenerator<W: Word> {
     pub(super) params: RlweParams<W>,
     set: Fingerprint,
@@ -128,7 +128,8 @@ impl<W: Word> KeyGenerator<W> {
         Ok(RelinKey(key?))
     }
 
-    /// Keys for the automorphisms x -> x^g, g odd and below 2n, for ciphertexts over the first `limbs` primes or fewer.
+    /// Keys for the automorphisms x -> x^g, g odd and below 2n, for ciphertexts over the first `limbs` primes or
+    /// fewer.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`]; [`Error::Rns`] for an element that is none.

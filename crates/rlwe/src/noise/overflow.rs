@@ -6,8 +6,8 @@
 //! ±1/2 (c1 is pseudo-random after a key switch): for a secret of weight h a sum of h uniform terms, whose law is that
 //! of Irwin and Hall. Hence |I| > k only if |T| ≥ k + 1/2 − |m/q|.
 //!
-//! Published bounds (ePrint 2020/1203, 2022/024) take h + 1 terms and compare with k + 1, which is the mean of this tail
-//! over an interval of length 1 and 6 bits too small for h = 32, k = 15.
+//! Published bounds (ePrint 2020/1203, 2022/024) take h + 1 terms and compare with k + 1, which is the mean of this
+//! tail over an interval of length 1 and 6 bits too small for h = 32, k = 15.
 
 use crate::Error;
 use crate::sampling::SecretDistribution;
@@ -23,7 +23,8 @@ const FRACTION: u32 = 20;
 /// with |m/q| at most `ratio` (noise included); −∞ where it is impossible, at most 0.
 ///
 /// # Errors
-/// [`Error::Parameter`] for secrets that are neither ternary, binary nor of fixed weight, and unless 0 ≤ `ratio` < 1/2.
+/// [`Error::Parameter`] for secrets that are neither ternary, binary nor of fixed weight, and unless 0 ≤ `ratio` <
+/// 1/2.
 pub fn log2_overflow(
     n: usize,
     secret: SecretDistribution,
@@ -105,9 +106,9 @@ fn log2(x: &BigUint) -> f64 {
     (top as f64).log2() + shift as f64
 }
 
-/// log2 of Chernoff's bound on the probability that a sum of `terms` independent numbers, each 0 with probability 1 − p
-/// and else uniform in ±1/2, is at least `x`: the least of `−λx + terms·ln(1 − p + p·sinh(λ/2)/(λ/2))`, which is convex
-/// in λ. Every λ gives a bound, so that the search need not be exact.
+/// log2 of Chernoff's bound on the probability that a sum of `terms` independent numbers, each 0 with probability 1 −
+/// p and else uniform in ±1/2, is at least `x`: the least of `−λx + terms·ln(1 − p + p·sinh(λ/2)/(λ/2))`, which is
+/// convex in λ. Every λ gives a bound, so that the search need not be exact.
 fn log2_chernoff(terms: usize, p: f64, x: f64) -> f64 {
     let exponent = |lambda: f64| {
         let half = lambda / 2.0;

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A refresh, step by step.
+
+use super::dft::Direction;
+use super::{BootstrapKeys, BootstrapParams, EncodedMatrix, Message};
+use crate::scale::same_scale;
+use crate::{Ciphertext, CkksParams, Encoder, Error, Evaluator};
+use num_complex::Complex64;
+use rlwe::{GaloisKeys, ParameterSet, Threads};
+
+/// Refreshes ciphertexts: gives those of [`BootstrapParams::input_level`] the level
+/// [`BootstrapParams::output_level`], at the set's scale. Needs no secret; the same keys and ciphertext always give the
+/// same bytes, on any number of threads.
+///
+/// ```text
+/// slots to coefficients     the values become coefficients, over few primes
+/// encapsulation, raise      modulo q[0] to the sparse secret; m = T·q[0] modulo all primes, T = I + x, |I| small
+/// trace                     onto the subring of fewer slots
+/// coefficients to slots     the numbers T/B in the slots; real parts by conjugation
+/// reduction                 x from T: cosine, double angles, arcsine
+/// ```
+#[derive(Debug)]
+pub struct Bootstrapper {
+    params: BootstrapParams,
+    evaluator: Evaluator,
+    threads: Threads,
+    slots_to_coeffs: Vec<EncodedMatrix>,
+    coeffs_to_slots: Vec<EncodedMatrix>,
+}
+
+impl Bootstrapper {
+    /// Makes the matrices.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`], where a scale does not fit its level.
+    pub fn new(params: &BootstrapParams, threads: Threads) -> Result<Self, Error> {
+        let main = params.main();
+        let lowered = [main.scale(), params.lowered_scale()];
+        let raised = [params.raised_scale(), params.reduction_scale()];
+        Ok(Self {
+            slots_to_coeffs: encode(
+                params,
+                Direction::SlotsToCoeffs,
+                params.input_level(),
+                lowered,
+            )?,
+            coeffs_to_slots: encode(params, Direction::CoeffsToSlots, main.max_level(), raised)?,
+            evaluator: Evaluator::new(main).with_threads(threads.clone()),
+            params: params.clone(),
+            threads,
+        })
+    }
+
+    /// What it is made of.
+    pub fn params(&self) -> &BootstrapParams {
+        &self.params
+    }
+
+    /// Bytes of the matrices in memory.
+    pub fn memory(&self) -> usize {
+        let matrices = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
+        matrices.map(EncodedMatrix::memory).sum()
+    }
+
+    /// The same message with new levels.
+    ///
+    /// # Errors
+    /// [`Error::LevelsExhausted`] below the input level, [`Error::ScaleMismatch`] unless the scale is the set's,
+    /// [`Error::Bootstrap`] for another number of slots, [`Error::Rlwe`] for keys of another set or secret.
+    pub fn refresh(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
+        self.check(ct)?;
+        let low = self.evaluator.drop_to(ct, self.params.input_level())?;
+        let low = self.transform(low, &self.slots_to_coeffs, &keys.slots_to_coeffs)?;
+        let raised = self.trace(self.raise(&low, keys)?, &keys.trace)?;
+        let moved = self.transform(raised, &self.coeffs_to_slots, &keys.coeffs_to_slots)?;
+        let conjugate = self.evaluator.conjugate(&moved, &keys.conjugation)?;
+        let real = self.reduce(&self.evaluator.add(&moved, &conjugate)?, keys)?;
+        if self.params.literal().message == Message::Real {
+            return Ok(real);
+        }
+        let difference = self.evaluator.sub(&moved, &conjugate)?;
+        let imaginary = self.reduce(&self.times(&difference, -Complex64::I)?, keys)?;
+        self.evaluator
+            .add(&real, &self.times(&imaginary, Complex64::I)?)
+    }
+
+    fn check(&self, ct: &Ciphertext) -> Result<(), Error> {
+        let (params, needed) = (&self.params, self.params.input_level());
+        params.main().check_fingerprint("ciphertext", ct.params)?;
+        if ct.slots() != params.literal().slots {
+            return Err(Error::Bootstrap {
+                what: "the number of slots of the ciphertext",
+                got: ct.slots().to_string(),
+                allowed: format!(
+                    "{}, for which these keys and matrices are",
+                    params.literal().slots
+                ),
+            });
+        }
+        if ct.level() < needed {
+            return Err(Error::LevelsExhausted {
+                operation: "refresh",
+                needed,
+                levels_left: ct.level(),
+                log2_scale: ct.scale().log2(),
+                remedy: "refresh before the last levels are used",
+            });
+        }
+        same_scale("refresh", ct.scale(), params.main().scale(), ct.level())
+    }
+
+    /// The product with all factors, a level each.
+    fn transform(
+        &self,
+        ct: Ciphertext,
+        factors: &[EncodedMatrix],
+        keys: &[GaloisKeys<u64>],
+    ) -> Result<Ciphertext, Error> {
+        factors.iter().zip(keys).try_fold(ct, |ct, (factor, keys)| {
+            let product = self
+                .evaluator
+                .linear_transform(&ct, &factor.transform(), keys)?;
+            self.evaluator.rescale(&product)
+        })
+    }
+
+    /// From level 0 to the top: the coefficients gain multiples of q[0].
+    fn raise(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
+        let (main, keys) = (self.params.main(), &keys.encapsulation);
+        let target = keys.to_dense();
+        main.rlwe()
+            .check_fingerprint("the encapsulation key", target.fingerprint())?;
+        ct.key_id().join(target.id(), "the encapsulation key")?;
+        let [c0, c1] = [0, 1].map(|i| ct.parts()[i].coefficients());
+        let sparse = self.params.sparse();
+        sparse.check_fingerprint("the encapsulation key", keys.to_sparse().fingerprint())?;
+        let [k0, k1] = sparse.key_switch(&c1, keys.to_sparse(), &self.threads)?;
+        let level = main.rlwe().level(main.max_level() + 1)?;
+        let parts = level.raise([&c0.add(&k0), &k1], target, &self.threads)?;
+        let mut raised = ct.with_parts(parts.into());
+        raised.scale = self.params.raised_scale();
+        Ok(raised)
+    }
+
+    /// The sum over the copies of the slots: what is no polynomial of the subring vanishes, the rest is multiplied by
+    /// their number.
+    fn trace(&self, ct: Ciphertext, keys: &GaloisKeys<u64>) -> Result<Ciphertext, Error> {
+        self.params
+            .trace_steps()
+            .into_iter()
+            .try_fold(ct, |ct, step| {
+                let turned = self.evaluator.rotate(&ct, step, keys)?;
+                self.evaluator.add(&ct, &turned)
+            })
+    }
+
+    /// x from T/B in every slot, at the set's scale.
+    fn reduce(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
+        let (params, evaluator, relin) = (&self.params, &self.evaluator, &keys.relin);
+        let reduction = params.reduction();
+        let shifted = evaluator.add_constant(ct, (-0.25 / reduction.reach()).into())?;
+        let top = ct.level() - reduction.cosine().depth();
+        let last = match reduction.arcsine() {
+            Some(_) => params.main().prime(top - reduction.doublings() as usize) as f64,
+            None => params.sine_scale(),
+        };
+        let scales = params.doubling_scales(top, last);
+        let cosine =
+            evaluator.polynomial_to_scale(&shifted, reduction.cosine(), scales[0], relin)?;
+        let sine = scales[1..]
+            .iter()
+            .try_fold(cosine, |c, scale| self.double_angle(&c, *scale, keys))?;
+        let mut out = match reduction.arcsine() {
+            Some(series) => {
+                evaluator.polynomial_to_scale(&sine, series, params.sine_scale(), relin)?
+            }
+            None => sine,
+        };
+        out.scale = params.main().scale();
+        Ok(out)
+    }
+
+    /// 2c² − 1, of scale exactly `scale`.
+    fn double_angle(
+        &self,
+        c: &Ciphertext,
+        scale: f64,
+        keys: &BootstrapKeys,
+    ) -> Result<Ciphertext, Error> {
+        let square = self.evaluator.square(c)?;
+        let mut square = self.evaluator.relinearize_rescale(&square, &keys.relin)?;
+        debug_assert!(same_scale("double angle", square.scale, scale, square.level()).is_ok());
+        square.scale = scale;
+        let twice = self.evaluator.add(&square, &square)?;
+        self.evaluator.add_constant(&twice, (-1.0).into())
+    }
+
+    /// The product with ±i, exact: a monomial.
+    fn times(&self, ct: &Ciphertext, unit: Complex64) -> Result<Ciphertext, Error> {
+        self.evaluator
+            .multiply_constant_to_scale(ct, unit, ct.scale())
+    }
+}
+
+/// The factors of a transform from `level` down, encoded so that it takes the first scale to the second, each factor
+/// with its share.
+fn encode(
+    params: &BootstrapParams,
+    direction: Direction,
+    level: usize,
+    [from, to]: [f64; 2],
+) -> Result<Vec<EncodedMatrix>, Error> {
+    let main: &CkksParams = params.main();
+    let (encoder, factors) = (Encoder::new(main), params.factors(direction)?);
+    let share = (to / from).powf(1.0 / factors.len() as f64);
+    let encoded = factors.iter().enumerate().map(|(i, factor)| {
+        let scale = main.prime(level - i) as f64 * share;
+        factor.encode(&encoder, level - i, scale)
+    });
+    encoded.collect()
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bootstrapping: a ciphertext whose levels are used up gets new ones.
+//!
+//! The order is that of slots to coefficients first (the transform works on few primes, and real messages need one
+//! reduction for all slots): [`Bootstrapper`]. A secret of small weight stands in for the set's own while the modulus
+//! is raised (ePrint 2022/024), so that few multiples of the lowest prime are added; how many is a bound that fails
+//! with a probability that is computed ([`BootstrapParams::log2_failure`]). The error of the reduction is bounded for
+//! every message ([`BootstrapParams::approximation_error`]), not on average.
+//!
+//! | part | file |
+//! |---|---|
+//! | what it is made of: levels, scales, promises | `params` |
+//! | the transforms as products of sparse matrices | `dft`, `diagonals` |
+//! | the reduction modulo 1 as a polynomial | `modular` |
+//! | keys, each at its level | `keys` |
+//! | the refresh | `bootstrapper` |
+
+mod bootstrapper;
+mod dft;
+mod diagonals;
+mod keys;
+mod modular;
+mod params;
+#[cfg(test)]
+mod tests;
+
+pub use bootstrapper::Bootstrapper;
+pub use dft::{Direction, even_split, factors};
+pub use diagonals::{Diagonals, EncodedMatrix};
+pub use keys::BootstrapKeys;
+pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
+pub use params::{BootstrapLiteral, BootstrapParams, Message};

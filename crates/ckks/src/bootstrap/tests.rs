@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Refreshes in small rings, explicitly insecure.
+
+use super::*;
+use crate::tests::{reals, values};
+use crate::{
+    Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error, Evaluator,
+};
+use num_complex::Complex64;
+use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed, Threads};
+use zq::primes::{Direction as Search, ntt_primes};
+
+/// Application levels of the test chains.
+const FREE: usize = 2;
+const WEIGHT: u32 = 16;
+
+struct Bench {
+    boot: Bootstrapper,
+    keys: BootstrapKeys,
+    secret: SecretKey<u64>,
+}
+
+/// 50-bit primes throughout: q[0], both transforms, `reduction` levels and two of the application.
+fn chain(log_n: u32, levels: usize) -> CkksParams {
+    let n = 1usize << log_n;
+    let primes = ntt_primes::<u64>(50, 2 * n as u64, levels + 5, Search::Down, &[]).unwrap();
+    let (q, p) = primes.split_at(levels + 1);
+    let literal = CkksParamsLiteral {
+        rlwe: RlweParamsLiteral {
+            n,
+            q: q.to_vec(),
+            p: p.to_vec(),
+            dnum: q.len().div_ceil(4),
+            ..Default::default()
+        },
+        scale: 2f64.powi(40),
+    };
+    CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap()
+}
+
+fn small(slots: usize) -> BootstrapLiteral {
+    BootstrapLiteral {
+        slots,
+        slots_to_coeffs: 2,
+        coeffs_to_slots: 2,
+        weight: WEIGHT,
+        ..Default::default()
+    }
+}
+
+fn depth(l: &BootstrapLiteral) -> usize {
+    let arcsine = [0, 2, 3, 3][l.arcsine as usize / 2];
+    let cosine = (l.degree + 1).next_power_of_two().trailing_zeros() as usize;
+    cosine + l.doublings as usize + arcsine
+}
+
+impl Bench {
+    fn new(log_n: u32, literal: &BootstrapLiteral, threads: Threads) -> Self {
+        let levels = literal.slots_to_coeffs + literal.coeffs_to_slots + depth(literal) + FREE;
+        let main = chain(log_n, levels);
+        let params = BootstrapParams::new(&main, literal, SecurityPolicy::insecure()).unwrap();
+        assert_eq!(params.output_level(), params.input_level() + FREE);
+        let generator = KeyGenerator::new(main.rlwe(), Seed::from_text("boot"));
+        let secret = generator.secret_key().unwrap();
+        Self {
+            keys: BootstrapKeys::generate(&params, &generator, &secret).unwrap(),
+            boot: Bootstrapper::new(&params, threads).unwrap(),
+            secret,
+        }
+    }
+
+    fn main(&self) -> &CkksParams {
+        self.boot.params().main()
+    }
+
+    fn encrypt(&self, values: &[Complex64], level: usize, index: u64) -> Ciphertext {
+        let (main, slots) = (self.main(), self.boot.params().literal().slots);
+        let plaintext = Encoder::new(main)
+            .encode_sparse(values, slots, level, main.scale())
+            .unwrap();
+        let encryptor = Encryptor::new(main, Seed::from_text("messages"));
+        encryptor
+            .encrypt_secret(&plaintext, &self.secret, index)
+            .unwrap()
+    }
+
+    fn decrypt(&self, ct: &Ciphertext) -> Vec<Complex64> {
+        Decryptor::new(self.main(), &self.secret)
+            .unwrap()
+            .decrypt_slots(ct)
+            .unwrap()
+    }
+
+    /// The largest error of a refreshed message.
+    fn refreshed(&self, values: &[Complex64], index: u64) -> f64 {
+        let ct = self.encrypt(values, self.boot.params().input_level(), index);
+        let out = self.boot.refresh(&ct, &self.keys).unwrap();
+        assert_eq!(out.level(), self.boot.params().output_level());
+        assert_eq!(out.scale(), self.main().scale());
+        let got = self.decrypt(&out);
+        got.iter()
+            .zip(values)
+            .map(|(a, b)| (a - b).norm())
+            .fold(0.0, f64::max)
+    }
+}
+
+/// Messages chosen to hurt: all of the scale in one coefficient, in one slot, alternating, at the bound.
+fn adversarial(slots: usize, bound: f64) -> Vec<(&'static str, Vec<Complex64>)> {
+    let of = |f: &dyn Fn(usize) -> f64| {
+        (0..slots)
+            .map(|j| Complex64::new(bound * f(j), 0.0))
+            .collect()
+    };
+    vec![
+        ("constant", of(&|_| 1.0)),
+        ("negative", of(&|_| -1.0)),
+        ("one slot", of(&|j| f64::from(u8::from(j == 3)))),
+        ("alternating", of(&|j| if j % 2 == 0 { 1.0 } else { -1.0 })),
+        ("halves", of(&|j| if j < slots / 2 { 1.0 } else { -1.0 })),
+        ("zero", of(&|_| 0.0)),
+        (
+            "random",
+            reals(slots, 7).iter().map(|z| z * bound).collect(),
+        ),
+    ]
+}
+
+/// What noise may add to the approximation error in these rings.
+const NOISE: f64 = 1.0 / (1 << 17) as f64;
+
+fn within_the_bound(
+    bench: &Bench,
+    messages: impl IntoIterator<Item = (&'static str, Vec<Complex64>)>,
+) {
+    let stated = bench.boot.params().approximation_error();
+    for (index, (name, message)) in messages.into_iter().enumerate() {
+        let error = bench.refreshed(&message, index as u64);
+        assert!(
+            error < stated + NOISE,
+            "{name}: {error:e}, stated {stated:e}"
+        );
+    }
+}
+
+#[test]
+fn full_slots_are_refreshed_within_the_bound() {
+    let bench = Bench::new(8, &small(128), Threads::ONE);
+    let stated = bench.boot.params().approximation_error();
+    assert!((-17.5..-17.0).contains(&stated.log2()), "{}", stated.log2());
+    within_the_bound(&bench, adversarial(128, 1.0));
+    // The bound is no looser than it has to be: a message at it errs by as much.
+    let constant = vec![Complex64::ONE; 128];
+    assert!(bench.refreshed(&constant, 9) > 0.9 * stated - NOISE);
+}
+
+#[test]
+fn fewer_slots_and_other_bounds() {
+    for (slots, bound) in [(16, 4.0), (64, 0.25)] {
+        let literal = BootstrapLiteral {
+            bound,
+            ..small(slots)
+        };
+        let bench = Bench::new(8, &literal, Threads::ONE);
+        let [constant, .., random] = &adversarial(slots, bound)[..] else {
+            unreachable!()
+        };
+        within_the_bound(&bench, [constant.clone(), random.clone()]);
+    }
+}
+
+#[test]
+fn complex_messages_and_the_arcsine() {
+    let literal = BootstrapLiteral {
+        message: Message::Complex,
+        log2_ratio: 6.0,
+        degree: 62,
+        arcsine: 5,
+        slots_to_coeffs: 1,
+        coeffs_to_slots: 1,
+        ..small(32)
+    };
+    let bench = Bench::new(7, &literal, Threads::ONE);
+    // 2^-6 bends the sine by 2^-9.3; with the arcsine hardly anything is left.
+    assert!(bench.boot.params().approximation_error().log2() < -22.0);
+    let corner = Complex64::new(1.0, -1.0);
+    let messages = [("random", values(32, 5)), ("corner", vec![corner; 32])];
+    within_the_bound(&bench, messages);
+}
+
+#[test]
+fn a_refresh_gives_the_same_bytes_on_two_threads_and_what_it_gives_can_be_computed_with() {
+    let bench = Bench::new(8, &small(128), Threads::ONE);
+    let message = reals(128, 3);
+    let ct = bench.encrypt(&message, bench.main().max_level(), 1);
+    let out = bench.boot.refresh(&ct, &bench.keys).unwrap();
+    let two = Bootstrapper::new(bench.boot.params(), Threads::new(2).unwrap()).unwrap();
+    let again = two.refresh(&ct, &bench.keys).unwrap();
+    assert_eq!(out.to_bytes(), again.to_bytes());
+    // Two levels are left: a square, and another refresh.
+    let evaluator = Evaluator::new(bench.main());
+    let square = evaluator.square(&out).unwrap();
+    let square = evaluator
+        .relinearize_rescale(&square, &bench.keys.relin)
+        .unwrap();
+    let square = evaluator
+        .set_scale_by_constant(&square, bench.main().scale())
+        .unwrap();
+    let out = bench.decrypt(&bench.boot.refresh(&square, &bench.keys).unwrap());
+    let error = out.iter().zip(&message).map(|(a, b)| (a - b * b).norm());
+    assert!(error.fold(0.0, f64::max) < 4.0 * bench.boot.params().approximation_error());
+}
+
+#[test]
+fn foreign_ciphertexts_and_keys_are_refused() {
+    let bench = Bench::new(6, &small(16), Threads::ONE);
+    let (main, boot) = (bench.main(), &bench.boot);
+    let refuse =
+        |ct: &Ciphertext, keys: &BootstrapKeys| boot.refresh(ct, keys).unwrap_err().to_string();
+    let message = reals(16, 1);
+    let low = bench.encrypt(&message, 1, 0);
+    assert!(refuse(&low, &bench.keys).contains("2 levels needed"));
+    let good = bench.encrypt(&message, 2, 1);
+    let scaled =
+        Evaluator::new(main).multiply_constant_to_scale(&good, Complex64::ONE, 2.0 * main.scale());
+    assert!(refuse(&scaled.unwrap(), &bench.keys).contains("scales differ"));
+    let full = Encoder::new(main)
+        .encode(&message, 2, main.scale())
+        .unwrap();
+    let full = Encryptor::new(main, Seed::from_text("m"))
+        .encrypt_secret(&full, &bench.secret, 2)
+        .unwrap();
+    assert!(refuse(&full, &bench.keys).contains("slots of the ciphertext"));
+    let generator = KeyGenerator::new(main.rlwe(), Seed::from_text("another"));
+    let other = generator.secret_key().unwrap();
+    let keys = BootstrapKeys::generate(boot.params(), &generator, &other).unwrap();
+    assert!(matches!(
+        boot.refresh(&good, &keys),
+        Err(Error::Rlwe(rlwe::Error::KeyMismatch { .. }))
+    ));
+}
+
+#[test]
+fn what_fails_too_often_or_does_not_fit_is_refused() {
+    let main = chain(8, 14);
+    let new = |l: &BootstrapLiteral| BootstrapParams::new(&main, l, SecurityPolicy::insecure());
+    let good = small(128);
+    assert!(new(&good).is_ok());
+    let with = |edit: &dyn Fn(&mut BootstrapLiteral)| {
+        let mut literal = good.clone();
+        edit(&mut literal);
+        new(&literal).unwrap_err().to_string()
+    };
+    // A secret that wraps further than the cosine reaches: seen when it is built, not when it fails.
+    for weight in [64, 128] {
+        let heavy = with(&|l| l.weight = weight);
+        assert!(
+            heavy.contains("degree") && heavy.contains("errs by"),
+            "{heavy}"
+        );
+    }
+    assert!(with(&|l| l.slots = 256).contains("slots"));
+    assert!(with(&|l| l.slots = 100).contains("slots"));
+    assert!(with(&|l| l.coeffs_to_slots = 0).contains("levels"));
+    assert!(with(&|l| l.coeffs_to_slots = 8).contains("levels"));
+    assert!(with(&|l| l.bound = f64::NAN).contains("bound"));
+    assert!(with(&|l| l.log2_ratio = 1.0).contains("log2_ratio"));
+    assert!(with(&|l| l.log2_failure = -20.0).contains("log2_failure"));
+    assert!(with(&|l| l.weight = 0).contains("weight"));
+    assert!(with(&|l| (l.degree, l.doublings) = (62, 5)).contains("levels of the chain"));
+    assert!(with(&|l| l.degree = 8).contains("errs by"));
+    // Without the opt-in the sparse secret's own set is judged.
+    let judged = BootstrapParams::new(&main, &good, SecurityPolicy::default());
+    assert!(matches!(
+        judged,
+        Err(Error::Rlwe(rlwe::Error::Insecure { .. }))
+    ));
+}
+
+#[test]
+fn the_failure_is_what_the_overflow_says() {
+    let main = chain(8, 14);
+    let params = |weight, log2_failure| {
+        let literal = BootstrapLiteral {
+            weight,
+            log2_failure,
+            ..small(128)
+        };
+        BootstrapParams::new(&main, &literal, SecurityPolicy::insecure()).unwrap()
+    };
+    let rare = params(32, -128.0);
+    assert!(rare.log2_failure().unwrap() <= -128.0 && rare.reduction().overflow() < 16);
+    let never = params(32, -1000.0);
+    assert_eq!(
+        (never.log2_failure().unwrap(), never.reduction().overflow()),
+        (f64::NEG_INFINITY, 16)
+    );
+}
+
+#[test]
+fn keys_are_those_used_each_at_its_level() {
+    let bench = Bench::new(8, &small(64), Threads::ONE);
+    let (keys, params) = (&bench.keys, bench.boot.params());
+    let top = bench.main().max_level();
+    let limbs: Vec<usize> = keys
+        .slots_to_coeffs
+        .iter()
+        .chain(&keys.coeffs_to_slots)
+        .map(|k| k.limbs())
+        .collect();
+    assert_eq!(limbs, [3, 2, top + 1, top]);
+    assert_eq!(keys.conjugation.limbs(), top - 1);
+    assert_eq!(params.trace_steps(), [64]);
+    let whole = keys.relin.key().memory() * keys.count();
+    assert!(keys.memory() < whole && bench.boot.memory() > 0);
+}

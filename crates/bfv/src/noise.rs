@@ -120,7 +120,8 @@ impl Estimator {
         Ok(digits.map(|digit| digit.iter().sum()).collect())
     }
 
-    fn half_plain_modulus(&self) -> f64 {
+    /// t/2: the largest coefficient of a plaintext.
+    pub fn half_plain_modulus(&self) -> f64 {
         self.plain_modulus as f64 / 2.0
     }
 

@@ -14,6 +14,60 @@ pub fn elements<'a, T: Element + Copy>(array: &'a PyReadonlyArrayDyn<'_, T>) -> 
     }
 }
 
+/// An array of either of two types of elements.
+pub enum Array<'py, A: Element, B: Element> {
+    First(PyReadonlyArrayDyn<'py, A>),
+    Second(PyReadonlyArrayDyn<'py, B>),
+}
+
+impl<'py, A: Element + Copy, B: Element + Copy> Array<'py, A, B> {
+    /// Fails for an array of neither; `allowed` names both.
+    pub fn of(given: &Bound<'py, PyAny>, allowed: &str) -> PyResult<Self> {
+        if let Ok(first) = given.extract() {
+            return Ok(Self::First(first));
+        }
+        let second = given.extract().map(Self::Second);
+        second.map_err(|_| wrong_type(given, allowed))
+    }
+
+    pub fn shape(&self) -> &[usize] {
+        match self {
+            Self::First(array) => array.shape(),
+            Self::Second(array) => array.shape(),
+        }
+    }
+
+    pub fn elements(&self) -> Elements<'_, A, B> {
+        match self {
+            Self::First(array) => Elements::First(elements(array)),
+            Self::Second(array) => Elements::Second(elements(array)),
+        }
+    }
+}
+
+/// The elements of an [`Array`] in row-major order.
+pub enum Elements<'a, A: Clone, B: Clone> {
+    First(Cow<'a, [A]>),
+    Second(Cow<'a, [B]>),
+}
+
+impl<A: Clone, B: Clone> Elements<'_, A, B> {
+    /// Row `row` of a matrix with `columns` columns.
+    pub fn row(&self, row: usize, columns: usize) -> Row<'_, A, B> {
+        let range = row * columns..(row + 1) * columns;
+        match self {
+            Self::First(all) => Row::First(&all[range]),
+            Self::Second(all) => Row::Second(&all[range]),
+        }
+    }
+}
+
+/// A row of [`Elements`].
+pub enum Row<'a, A, B> {
+    First(&'a [A]),
+    Second(&'a [B]),
+}
+
 /// The error of an array whose elements the engine does not take.
 pub fn wrong_type(given: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
     let found = match given.downcast::<PyUntypedArray>() {

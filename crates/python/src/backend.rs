@@ -2,7 +2,7 @@
 //! A backend that programs and clients run on, whichever it is.
 
 use crate::errors::Kind;
-use crate::operations::cores;
+use crate::threads::cores;
 use backend::Client;
 use pyo3::prelude::*;
 use std::sync::Arc;

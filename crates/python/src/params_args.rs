@@ -5,7 +5,8 @@ use crate::errors::Kind;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rlwe::security::SecurityTable;
-use rlwe::{ErrorDistribution, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
+use rlwe::{ErrorDistribution, Limits, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
+use rns::RnsBasis;
 use zq::Word;
 
 /// The ring-LWE part of a context's arguments.
@@ -78,6 +79,26 @@ pub fn checked_width(bits: u32) -> PyResult<u32> {
 /// The arguments that make a context again: its bytes, the policy it was judged by, and no limits, since whoever
 /// unpickles trusts the bytes.
 pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool, usize, u64);
+
+/// The recipe of a set with these bytes that was judged by this policy.
+pub fn recipe(bytes: Bound<'_, PyBytes>, policy: SecurityPolicy) -> Recipe<'_> {
+    let (table, limits) = (policy.table.id(), Limits::NONE);
+    let insecure = policy.allow_insecure;
+    (
+        bytes,
+        policy.level,
+        table,
+        insecure,
+        limits.degree,
+        limits.memory,
+    )
+}
+
+/// The primes of a basis, if there is one.
+pub fn primes<W: Word>(basis: Option<&RnsBasis<W>>) -> Vec<u128> {
+    let all = basis.map(|basis| basis.values()).unwrap_or_default();
+    all.into_iter().map(|q| q.to_u128()).collect()
+}
 
 /// The table of that name.
 pub fn table_named(id: &str) -> PyResult<SecurityTable> {

@@ -20,6 +20,14 @@ macro_rules! each {
     };
 }
 
+/// As [`each`], for a scheme that has one width.
+macro_rules! only {
+    ($words:expr, $x:ident => $body:expr) => {{
+        let $x = $words;
+        $body
+    }};
+}
+
 /// As [`each`], for a fallible expression whose value again has a width: `try_map!(words, x => x.negate())`.
 macro_rules! try_map {
     ($words:expr, $x:ident => $body:expr) => {
@@ -49,7 +57,7 @@ macro_rules! try_zip {
     };
 }
 
-pub(crate) use {each, try_map, try_zip};
+pub(crate) use {each, only, try_map, try_zip};
 
 /// The error of operands with different widths: they cannot share a parameter set.
 pub fn mismatch() -> pyo3::PyErr {

@@ -114,7 +114,7 @@ def _fit(pattern: Trees, given: Trees, start: int, bound: Bound) -> int | None:
 
 def _end(kind: str, given: Trees, start: int, after: Tree | None) -> int:
     """Return where a fragment ends: one tree, or all before what follows it in the pattern."""
-    if kind in ("ident", "tt", "meta") and not (kind == "meta" and after is None):
+    if kind in ("ident", "tt", "meta", "literal") and not (kind == "meta" and after is None):
         return min(start + 1, len(given))
     end = start
     while end < len(given) and (after is None or given[end] != after):

@@ -3,7 +3,7 @@
 
 use crate::context::BfvContext;
 use crate::errors::OrRaise;
-use crate::operations::{Wrapped, data_class};
+use crate::scheme::data_class;
 use crate::word_width::{WordWidth, each};
 use bfv::{Ciphertext, Plaintext};
 use numpy::PyArray1;
@@ -79,8 +79,4 @@ data_class! {
             format!("<BfvCiphertext level={} size={}>", self.level(), self.size())
         }
     }
-}
-
-impl Wrapped for BfvCiphertext {
-    type Inner = Cipher;
 }

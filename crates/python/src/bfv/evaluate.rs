@@ -6,7 +6,7 @@ use crate::context::BfvContext;
 use crate::errors::OrRaise;
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::numbers::number;
-use crate::operations::evaluator_class;
+use crate::scheme::evaluator_class;
 use crate::word_width::{WordWidth, mismatch, try_map, try_zip};
 use crate::work::Work;
 use bfv::Evaluator;

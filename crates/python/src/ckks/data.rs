@@ -3,7 +3,7 @@
 
 use crate::context::CkksContext;
 use crate::errors::OrRaise;
-use crate::operations::{Wrapped, data_class};
+use crate::scheme::data_class;
 use ckks::{Ciphertext, Plaintext};
 use pyo3::prelude::*;
 
@@ -80,8 +80,4 @@ data_class! {
             format!("<CkksCiphertext level={level} size={size} scale=2^{scale:.2}>")
         }
     }
-}
-
-impl Wrapped for CkksCiphertext {
-    type Inner = Ciphertext;
 }

@@ -6,7 +6,7 @@ use crate::context::CkksContext;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, RelinKey};
 use crate::numbers::number;
-use crate::operations::evaluator_class;
+use crate::scheme::evaluator_class;
 use crate::word_width::{WordWidth, mismatch};
 use crate::work::Work;
 use ckks::{Basis, Evaluator, Polynomial};

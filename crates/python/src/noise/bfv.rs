@@ -3,13 +3,11 @@
 
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
-use crate::params_args::RingArguments;
-use crate::program::Circuit;
+use crate::scheme::estimator_class;
 use bfv::Publication;
 use bfv::noise::Estimator;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use rlwe::noise::{FAILURE_BITS, Gain, GiantFacts, Noise};
+use rlwe::noise::{Gain, GiantFacts, Noise};
 
 /// Noise estimate of a ciphertext, made without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -39,13 +37,21 @@ impl BfvEstimate {
     }
 }
 
-/// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
-#[pyclass(frozen, module = "ringsmith._native")]
-pub struct BfvEstimator {
-    estimator: Estimator,
-    n: usize,
-    limbs: usize,
-    half_t: f64,
+impl BfvEstimate {
+    /// Of a fresh ciphertext.
+    fn fresh(noise: Noise, estimator: &Estimator) -> Self {
+        Self {
+            noise,
+            limbs: estimator.data_primes(),
+            size: 2,
+        }
+    }
+
+    /// After one key switch.
+    fn switched(self, estimator: &Estimator) -> PyResult<Self> {
+        let noise = estimator.key_switch(self.noise, self.limbs).or_raise()?;
+        Ok(Self { noise, ..self })
+    }
 }
 
 /// Bits of noise budget that `BfvDecryptor.decrypt_for_publication` takes at degree `n`.
@@ -64,243 +70,124 @@ pub fn bfv_publication_bits(
     publication.budget_needed(n)
 }
 
-#[pymethods]
-impl BfvEstimator {
-    #[new]
-    #[pyo3(signature = (
-        n, moduli, special, plain_modulus, *, dnum=None, secret="ternary", error="binomial:21",
-        failure_bits=FAILURE_BITS
-    ))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "keyword arguments of a Python constructor"
-    )]
-    fn new(
-        #[pyo3(from_py_with = number)] n: usize,
-        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
-        #[pyo3(from_py_with = number)] special: Vec<u128>,
-        #[pyo3(from_py_with = number)] plain_modulus: u64,
-        #[pyo3(from_py_with = number)] dnum: Option<usize>,
-        secret: &str,
-        error: &str,
-        #[pyo3(from_py_with = number)] failure_bits: u32,
-    ) -> PyResult<Self> {
-        let ring = RingArguments {
-            n,
-            moduli: &moduli,
-            special: &special,
-            dnum,
-            secret,
-            error,
-        };
-        let set = ring.literal::<u128>()?;
-        let estimator = Estimator::of_numbers(&set, plain_modulus)
-            .or_raise()?
-            .with_failure_bits(failure_bits);
-        Ok(Self {
-            estimator,
-            n,
-            limbs: moduli.len(),
-            half_t: plain_modulus as f64 / 2.0,
-        })
+estimator_class! {
+    /// Noise bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
+    BfvEstimator over BfvEstimate in Bfv;
+    new(plain_modulus: u64) |ring| Estimator::of_numbers(&ring.literal::<u128>()?, plain_modulus).or_raise();
+    max_level |e| e.data_primes() - 1;
+    fresh() {
+        public |e| Ok(BfvEstimate::fresh(e.fresh_public(), e));
+        extended |e| Ok(BfvEstimate::fresh(e.fresh_extended().or_raise()?, e));
+        secret |e| Ok(BfvEstimate::fresh(e.fresh_symmetric(), e));
     }
-
-    /// Level of a fresh ciphertext.
-    #[getter]
-    fn max_level(&self) -> usize {
-        self.limbs - 1
-    }
-
-    /// Encryption under the public key.
-    fn encrypt_public(&self) -> BfvEstimate {
-        let noise = self.estimator.fresh_public();
-        BfvEstimate {
-            noise,
-            limbs: self.limbs,
-            size: 2,
-        }
-    }
-
-    /// Encryption under an extended public key.
-    fn encrypt_extended(&self) -> PyResult<BfvEstimate> {
-        let noise = self.estimator.fresh_extended().or_raise()?;
-        Ok(BfvEstimate {
-            noise,
-            limbs: self.limbs,
-            size: 2,
-        })
-    }
-
-    /// Encryption under the secret key.
-    fn encrypt_secret(&self) -> BfvEstimate {
-        let noise = self.estimator.fresh_symmetric();
-        BfvEstimate {
-            noise,
-            limbs: self.limbs,
-            size: 2,
-        }
-    }
-
-    /// Sum or difference.
-    fn add(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
-        let limbs = same_level(a, b)?;
-        let noise = self.estimator.add(a.noise, b.noise);
-        Ok(BfvEstimate {
-            noise,
-            limbs,
-            size: a.size.max(b.size),
-        })
-    }
-
-    /// Sum or difference with a plaintext.
-    fn add_plain(&self, a: &BfvEstimate) -> BfvEstimate {
-        let noise = self.estimator.add_plain(a.noise);
-        BfvEstimate { noise, ..*a }
-    }
-
-    /// Product of two ciphertexts.
-    fn multiply(&self, a: &BfvEstimate, b: &BfvEstimate) -> PyResult<BfvEstimate> {
-        let limbs = same_level(a, b)?;
-        let noise = self
-            .estimator
-            .multiply(a.noise, b.noise, [a.size, b.size], limbs)
-            .or_raise()?;
-        Ok(BfvEstimate {
-            noise,
-            limbs,
-            size: a.size + b.size - 1,
-        })
-    }
-
-    /// log2 of what the gain of a plaintext stays below for all but contrived values.
-    #[getter]
-    fn log2_random_gain(&self) -> f64 {
-        Gain::random(self.n, self.half_t).log2
-    }
-
-    /// log2 of the largest gain of any plaintext.
-    #[getter]
-    fn log2_worst_gain(&self) -> f64 {
-        Gain::worst_case(self.n, self.half_t).log2
-    }
-
-    /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are at
-    /// most `bound` (default: t/2).
-    #[pyo3(signature = (a, bound=None, *, log2_gain=None))]
-    fn multiply_plain(
-        &self,
-        a: &BfvEstimate,
-        #[pyo3(from_py_with = number)] bound: Option<f64>,
-        #[pyo3(from_py_with = number)] log2_gain: Option<f64>,
-    ) -> BfvEstimate {
-        let bound = bound.unwrap_or(self.half_t).min(self.half_t);
-        let gain = log2_gain.map_or(Gain::worst_case(self.n, bound), |log2| Gain { log2 });
-        let noise = self.estimator.multiply_plain(a.noise, gain);
-        BfvEstimate { noise, ..*a }
-    }
-
-    /// Product with a small integer: every slot times `value`.
-    fn multiply_constant(
-        &self,
-        a: &BfvEstimate,
-        #[pyo3(from_py_with = number)] value: i64,
-    ) -> BfvEstimate {
-        let factor = (value.unsigned_abs() as f64).max(1.0);
-        BfvEstimate {
-            noise: a.noise.scaled(factor.log2()),
-            ..*a
-        }
-    }
-
-    /// Back to two components from three: one key switch.
-    fn relinearize(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
-        let size = a.size;
-        if size == 2 {
-            return Ok(*a);
-        }
-        if size > 3 {
-            return Err(Kind::Input.error(format!(
+    unary {
+        /// Sum or difference with a plaintext.
+        add_plain: |e, a| Ok(BfvEstimate { noise: e.add_plain(a.noise), ..*a });
+        /// Back to two components from three: one key switch.
+        relinearize: |e, a| match a.size {
+            2 => Ok(*a),
+            3 => Ok(BfvEstimate { size: 2, ..a.switched(e)? }),
+            size => Err(Kind::Input.error(format!(
                 "relinearize: {size} components, 2 or 3 are needed; relinearize after each multiplication"
-            )));
-        }
-        Ok(BfvEstimate {
-            size: 2,
-            ..self.rotate(a)?
-        })
-    }
-
-    /// Rotation or row swap: one key switch.
-    fn rotate(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
-        let noise = self.estimator.key_switch(a.noise, a.limbs).or_raise()?;
-        Ok(BfvEstimate { noise, ..*a })
-    }
-
-    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and
-    /// log2 of its plaintext's gain or None for no plaintext.
-    fn linear_transform(
-        &self,
-        a: &BfvEstimate,
-        giants: Vec<GiantFacts<f64>>,
-    ) -> PyResult<BfvEstimate> {
-        let term = |(rotates, gain): (bool, Option<f64>)| (rotates, gain.map(|log2| Gain { log2 }));
-        let giant = |(rotates, terms): (bool, Vec<_>)| {
-            (rotates, terms.into_iter().map(term).collect::<Vec<_>>())
+            ))),
         };
-        let giants: Vec<_> = giants.into_iter().map(giant).collect();
-        let noise = self
-            .estimator
-            .linear_transform(a.noise, &giants, a.limbs)
-            .or_raise()?;
-        Ok(BfvEstimate { noise, ..*a })
+        /// Rotation or row swap: one key switch.
+        rotate: |e, a| a.switched(e);
+        /// Division by the last prime.
+        mod_switch: |e, a| {
+            if a.limbs < 2 {
+                return Err(Kind::Parameter.error("mod_switch: no prime is left to divide by"));
+            }
+            let noise = e.mod_switch(a.noise, a.limbs, a.size).or_raise()?;
+            Ok(BfvEstimate { noise, limbs: a.limbs - 1, ..*a })
+        };
     }
-
-    /// Division by the last prime.
-    fn mod_switch(&self, a: &BfvEstimate) -> PyResult<BfvEstimate> {
-        if a.limbs < 2 {
-            return Err(Kind::Parameter.error("mod_switch: no prime is left to divide by"));
+    binary {
+        /// Sum or difference.
+        add: |e, a, b| {
+            let (limbs, size) = (same_level(a, b)?, a.size.max(b.size));
+            Ok(BfvEstimate { noise: e.add(a.noise, b.noise), limbs, size })
+        };
+        /// Product of two ciphertexts.
+        multiply: |e, a, b| {
+            let (limbs, size) = (same_level(a, b)?, a.size + b.size - 1);
+            let noise = e.multiply(a.noise, b.noise, [a.size, b.size], limbs).or_raise()?;
+            Ok(BfvEstimate { noise, limbs, size })
+        };
+    }
+    bound {
+        /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
+        /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
+    }
+    results {
+        /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
+        /// variance, factors of the secret, 0.
+    }
+    more {
+        /// log2 of what the gain of a plaintext stays below for all but contrived values.
+        #[getter]
+        fn log2_random_gain(&self) -> f64 {
+            self.estimator.random_plaintext().log2
         }
-        let noise = self
-            .estimator
-            .mod_switch(a.noise, a.limbs, a.size)
-            .or_raise()?;
-        Ok(BfvEstimate {
-            noise,
-            limbs: a.limbs - 1,
-            ..*a
-        })
-    }
 
-    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits` of
-    /// noise budget of the poorest result, which is `step`; `overflow_bits` is -inf.
-    #[pyo3(signature = (circuit, assume, guarantee="certain"))]
-    fn bound<'py>(
-        &self,
-        py: Python<'py>,
-        circuit: &Circuit,
-        assume: &str,
-        guarantee: &str,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        circuit.bound(
-            py,
-            &::program::Estimator::Bfv(self.estimator.clone()),
-            assume,
-            guarantee,
-        )
-    }
+        /// log2 of the largest gain of any plaintext.
+        #[getter]
+        fn log2_worst_gain(&self) -> f64 {
+            self.estimator.any_plaintext().log2
+        }
 
-    /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
-    /// variance, factors of the secret, 0.
-    fn results(
-        &self,
-        circuit: &Circuit,
-        #[pyo3(from_py_with = number)] bits: f64,
-    ) -> PyResult<Vec<(f64, f64, f64)>> {
-        circuit.results(&::program::Estimator::Bfv(self.estimator.clone()), bits)
-    }
+        /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are at
+        /// most `bound` (default: t/2).
+        #[pyo3(signature = (a, bound=None, *, log2_gain=None))]
+        fn multiply_plain(
+            &self,
+            a: &BfvEstimate,
+            #[pyo3(from_py_with = number)] bound: Option<f64>,
+            #[pyo3(from_py_with = number)] log2_gain: Option<f64>,
+        ) -> BfvEstimate {
+            let half = self.estimator.half_plain_modulus();
+            let worst = Gain::worst_case(self.estimator.n(), bound.map_or(half, |bound| bound.min(half)));
+            let gain = log2_gain.map_or(worst, |log2| Gain { log2 });
+            let noise = self.estimator.multiply_plain(a.noise, gain);
+            BfvEstimate { noise, ..*a }
+        }
 
-    /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.
-    fn log2_budget(&self, a: &BfvEstimate) -> PyResult<f64> {
-        self.estimator.budget(a.noise, a.limbs).or_raise()
+        /// Product with a small integer: every slot times `value`.
+        fn multiply_constant(
+            &self,
+            a: &BfvEstimate,
+            #[pyo3(from_py_with = number)] value: i64,
+        ) -> BfvEstimate {
+            let factor = (value.unsigned_abs() as f64).max(1.0);
+            BfvEstimate {
+                noise: a.noise.scaled(factor.log2()),
+                ..*a
+            }
+        }
+
+        /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and
+        /// log2 of its plaintext's gain or None for no plaintext.
+        fn linear_transform(
+            &self,
+            a: &BfvEstimate,
+            giants: Vec<GiantFacts<f64>>,
+        ) -> PyResult<BfvEstimate> {
+            let term = |(rotates, gain): (bool, Option<f64>)| (rotates, gain.map(|log2| Gain { log2 }));
+            let giant = |(rotates, terms): (bool, Vec<_>)| {
+                (rotates, terms.into_iter().map(term).collect::<Vec<_>>())
+            };
+            let giants: Vec<_> = giants.into_iter().map(giant).collect();
+            let noise = self
+                .estimator
+                .linear_transform(a.noise, &giants, a.limbs)
+                .or_raise()?;
+            Ok(BfvEstimate { noise, ..*a })
+        }
+
+        /// Bits of noise that may still be added; at 0 or below the result may decrypt wrongly.
+        fn log2_budget(&self, a: &BfvEstimate) -> PyResult<f64> {
+            self.estimator.budget(a.noise, a.limbs).or_raise()
+        }
     }
 }
 

@@ -5,11 +5,9 @@ use crate::ckks::polynomial_of;
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
 use crate::params_args::RingArguments;
-use crate::program::Circuit;
+use crate::scheme::estimator_class;
 use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use rlwe::noise::FAILURE_BITS;
 
 /// Noise estimate of a plaintext or ciphertext, made without any key.
 #[pyclass(frozen, module = "ringsmith._native")]
@@ -60,254 +58,181 @@ impl CkksEstimate {
     }
 }
 
-/// Error bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
-#[pyclass(frozen, module = "ringsmith._native")]
-pub struct CkksEstimator {
-    estimator: Estimator,
-}
-
 fn wrap(inner: Estimate) -> CkksEstimate {
     CkksEstimate { inner }
 }
 
-impl CkksEstimator {
-    /// Fails for a level above the top: an estimate of another chain.
-    fn check_level(&self, level: usize) -> PyResult<()> {
-        let top = self.estimator.max_level();
-        if level <= top {
-            return Ok(());
-        }
-        Err(Kind::Parameter.error(format!("level {level}; this chain's highest is {top}")))
+/// Fails for a level above the top: an estimate of another chain.
+fn check_level(estimator: &Estimator, level: usize) -> PyResult<()> {
+    let top = estimator.max_level();
+    if level <= top {
+        return Ok(());
     }
+    Err(Kind::Parameter.error(format!("level {level}; this chain's highest is {top}")))
 }
 
-#[pymethods]
-impl CkksEstimator {
-    #[new]
-    #[pyo3(signature = (
-        n, moduli, special, *, dnum=None, secret="ternary", error="binomial:21", failure_bits=FAILURE_BITS
-    ))]
-    fn new(
-        #[pyo3(from_py_with = number)] n: usize,
-        #[pyo3(from_py_with = number)] moduli: Vec<u128>,
-        #[pyo3(from_py_with = number)] special: Vec<u128>,
-        #[pyo3(from_py_with = number)] dnum: Option<usize>,
-        secret: &str,
-        error: &str,
-        #[pyo3(from_py_with = number)] failure_bits: u32,
-    ) -> PyResult<Self> {
-        let ring = RingArguments {
-            n,
-            moduli: &moduli,
-            special: &special,
-            dnum,
-            secret,
-            error,
+fn estimator(ring: &RingArguments<'_>) -> PyResult<Estimator> {
+    ring.refuse_wide("CKKS")?;
+    let set = ring.literal::<u64>()?;
+    let digits = if set.dnum == 0 { set.q.len() } else { set.dnum };
+    Estimator::new(ring.n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()
+}
+
+estimator_class! {
+    /// Error bounds of each operation for one parameter set; a bound fails with probability below 2^-failure_bits.
+    CkksEstimator over CkksEstimate in Ckks;
+    new() |ring| estimator(ring);
+    max_level |e| e.max_level();
+    fresh(plaintext) {
+        public |e| Ok(wrap(e.encrypt_public(&plaintext.inner)));
+        extended |e| e.encrypt_extended(&plaintext.inner).map(wrap).or_raise();
+        secret |e| Ok(wrap(e.encrypt_secret(&plaintext.inner)));
+    }
+    unary {
+        /// Back to two components: one key switch.
+        relinearize: |e, a| check_level(e, a.inner.level).map(|()| wrap(e.relinearize(&a.inner)));
+        /// Back to two components and division by the last prime, rounded once.
+        relinearize_rescale: |e, a| {
+            check_level(e, a.inner.level)?;
+            if a.inner.level == 0 {
+                return Err(Kind::Parameter.error("relinearize_rescale: no prime is left to divide by"));
+            }
+            Ok(wrap(e.relinearize_rescale(&a.inner)))
         };
-        ring.refuse_wide("CKKS")?;
-        let set = ring.literal::<u64>()?;
-        let digits = if set.dnum == 0 { set.q.len() } else { set.dnum };
-        let estimator =
-            Estimator::new(n, set.secret, &set.error, &set.q, &set.p, digits).or_raise()?;
-        Ok(Self {
-            estimator: estimator.with_failure_bits(failure_bits),
-        })
+        /// Rotation or conjugation: one key switch.
+        rotate: |e, a| check_level(e, a.inner.level).map(|()| wrap(e.rotate(&a.inner)));
+        /// Division by the last prime.
+        rescale: |e, a| {
+            check_level(e, a.inner.level)?;
+            e.rescale(&a.inner).map(wrap).or_raise()
+        };
     }
-
-    /// Level of a fresh ciphertext.
-    #[getter]
-    fn max_level(&self) -> usize {
-        self.estimator.max_level()
+    binary {
+        /// Sum or difference.
+        add: |e, a, b| Ok(wrap(e.add(&a.inner, &b.inner)));
+        /// Product of two ciphertexts, or of a ciphertext and a plaintext.
+        multiply: |e, a, b| Ok(wrap(e.multiply(&a.inner, &b.inner)));
     }
-
-    /// Worst-case rounding error of a slot of any plaintext, times its scale.
-    #[getter]
-    fn worst_rounding(&self) -> f64 {
-        self.estimator.log2_worst_rounding().exp2()
+    bound {
+        /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`,
+        /// log2 of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below
+        /// 0: room).
     }
-
-    /// Bound on the rounding error of all plaintexts but contrived or few small values, times the scale.
-    #[getter]
-    fn random_rounding(&self) -> f64 {
-        self.estimator.log2_random_rounding().exp2()
+    results {
+        /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
+        /// error, the magnitude with the author's promises and without those that leave out slots (error included).
     }
-
-    /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
-    #[pyo3(signature = (bound, level, scale, *, rounding=None))]
-    fn encode(
-        &self,
-        #[pyo3(from_py_with = number)] bound: f64,
-        #[pyo3(from_py_with = number)] level: usize,
-        #[pyo3(from_py_with = number)] scale: f64,
-        #[pyo3(from_py_with = number)] rounding: Option<f64>,
-    ) -> PyResult<CkksEstimate> {
-        self.check_level(level)?;
-        let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
-        Ok(wrap(self.estimator.encode_rounded(
-            bound,
-            level,
-            scale,
-            log2_rounding,
-        )))
-    }
-
-    /// Encryption under the public key.
-    fn encrypt_public(&self, plaintext: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.encrypt_public(&plaintext.inner))
-    }
-
-    /// Encryption under an extended public key.
-    fn encrypt_extended(&self, plaintext: &CkksEstimate) -> PyResult<CkksEstimate> {
-        self.estimator
-            .encrypt_extended(&plaintext.inner)
-            .map(wrap)
-            .or_raise()
-    }
-
-    /// Encryption under the secret key.
-    fn encrypt_secret(&self, plaintext: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.encrypt_secret(&plaintext.inner))
-    }
-
-    /// Sum or difference.
-    fn add(&self, a: &CkksEstimate, b: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.add(&a.inner, &b.inner))
-    }
-
-    /// Product of two ciphertexts, or of a ciphertext and a plaintext.
-    fn multiply(&self, a: &CkksEstimate, b: &CkksEstimate) -> CkksEstimate {
-        wrap(self.estimator.multiply(&a.inner, &b.inner))
-    }
-
-    /// Product with a real constant, to the scale `scale`.
-    fn multiply_constant(
-        &self,
-        a: &CkksEstimate,
-        #[pyo3(from_py_with = number)] value: f64,
-        #[pyo3(from_py_with = number)] scale: f64,
-    ) -> CkksEstimate {
-        wrap(self.estimator.multiply_constant(&a.inner, value, scale))
-    }
-
-    /// Sum with a real constant.
-    fn add_constant(
-        &self,
-        a: &CkksEstimate,
-        #[pyo3(from_py_with = number)] value: f64,
-    ) -> CkksEstimate {
-        wrap(self.estimator.add_constant(&a.inner, value))
-    }
-
-    /// Back to two components: one key switch.
-    fn relinearize(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
-        self.check_level(a.inner.level)?;
-        Ok(wrap(self.estimator.relinearize(&a.inner)))
-    }
-
-    /// Back to two components and division by the last prime, rounded once.
-    fn relinearize_rescale(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
-        self.check_level(a.inner.level)?;
-        if a.inner.level == 0 {
-            return Err(Kind::Parameter.error("relinearize_rescale: no prime is left to divide by"));
+    more {
+        /// Worst-case rounding error of a slot of any plaintext, times its scale.
+        #[getter]
+        fn worst_rounding(&self) -> f64 {
+            self.estimator.log2_worst_rounding().exp2()
         }
-        Ok(wrap(self.estimator.relinearize_rescale(&a.inner)))
-    }
 
-    /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and its
-    /// encoded plaintext or None.
-    fn linear_transform(&self, a: &CkksEstimate, giants: Vec<Giant>) -> PyResult<CkksEstimate> {
-        self.check_level(a.inner.level)?;
-        let term = |(rotates, plaintext): Term| (rotates, plaintext.map(|p| p.inner));
-        let giant = |(rotates, terms): Giant| (rotates, terms.into_iter().map(term).collect());
-        let giants: Vec<_> = giants.into_iter().map(giant).collect();
-        Ok(wrap(self.estimator.linear_transform(&a.inner, &giants)))
-    }
+        /// Bound on the rounding error of all plaintexts but contrived or few small values, times the scale.
+        #[getter]
+        fn random_rounding(&self) -> f64 {
+            self.estimator.log2_random_rounding().exp2()
+        }
 
-    /// Rotation or conjugation: one key switch.
-    fn rotate(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
-        self.check_level(a.inner.level)?;
-        Ok(wrap(self.estimator.rotate(&a.inner)))
-    }
+        /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
+        #[pyo3(signature = (bound, level, scale, *, rounding=None))]
+        fn encode(
+            &self,
+            #[pyo3(from_py_with = number)] bound: f64,
+            #[pyo3(from_py_with = number)] level: usize,
+            #[pyo3(from_py_with = number)] scale: f64,
+            #[pyo3(from_py_with = number)] rounding: Option<f64>,
+        ) -> PyResult<CkksEstimate> {
+            check_level(&self.estimator, level)?;
+            let log2_rounding = rounding.map_or(self.estimator.log2_worst_rounding(), f64::log2);
+            Ok(wrap(self.estimator.encode_rounded(
+                bound,
+                level,
+                scale,
+                log2_rounding,
+            )))
+        }
 
-    /// Division by the last prime.
-    fn rescale(&self, a: &CkksEstimate) -> PyResult<CkksEstimate> {
-        self.check_level(a.inner.level)?;
-        self.estimator.rescale(&a.inner).map(wrap).or_raise()
-    }
+        /// Product with a real constant, to the scale `scale`.
+        fn multiply_constant(
+            &self,
+            a: &CkksEstimate,
+            #[pyo3(from_py_with = number)] value: f64,
+            #[pyo3(from_py_with = number)] scale: f64,
+        ) -> CkksEstimate {
+            wrap(self.estimator.multiply_constant(&a.inner, value, scale))
+        }
 
-    /// The same value at a lower level.
-    fn drop_to(
-        &self,
-        a: &CkksEstimate,
-        #[pyo3(from_py_with = number)] level: usize,
-    ) -> CkksEstimate {
-        wrap(self.estimator.drop_to(&a.inner, level))
-    }
+        /// Sum with a real constant.
+        fn add_constant(
+            &self,
+            a: &CkksEstimate,
+            #[pyo3(from_py_with = number)] value: f64,
+        ) -> CkksEstimate {
+            wrap(self.estimator.add_constant(&a.inner, value))
+        }
 
-    /// A polynomial with the very plan the evaluator follows.
-    #[pyo3(signature = (a, coefficients, *, basis="monomial", scale=None))]
-    fn polynomial(
-        &self,
-        a: &CkksEstimate,
-        #[pyo3(from_py_with = number)] coefficients: Vec<f64>,
-        basis: &str,
-        #[pyo3(from_py_with = number)] scale: Option<f64>,
-    ) -> PyResult<CkksEstimate> {
-        let polynomial = polynomial_of(basis, &coefficients)?;
-        self.check_level(a.inner.level)?;
-        self.estimator
-            .polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale))
-            .map(wrap)
-            .or_raise()
-    }
+        /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and its
+        /// encoded plaintext or None.
+        fn linear_transform(&self, a: &CkksEstimate, giants: Vec<Giant>) -> PyResult<CkksEstimate> {
+            check_level(&self.estimator, a.inner.level)?;
+            let term = |(rotates, plaintext): Term| (rotates, plaintext.map(|p| p.inner));
+            let giant = |(rotates, terms): Giant| (rotates, terms.into_iter().map(term).collect());
+            let giants: Vec<_> = giants.into_iter().map(giant).collect();
+            Ok(wrap(self.estimator.linear_transform(&a.inner, &giants)))
+        }
 
-    /// The same with the message bounded by `bound` too: a promise of the circuit's author.
-    fn limit(&self, a: &CkksEstimate, #[pyo3(from_py_with = number)] bound: f64) -> CkksEstimate {
-        wrap(Estimate {
-            message: a.inner.message.min(bound),
-            ..a.inner
-        })
-    }
+        /// The same value at a lower level.
+        fn drop_to(
+            &self,
+            a: &CkksEstimate,
+            #[pyo3(from_py_with = number)] level: usize,
+        ) -> CkksEstimate {
+            wrap(self.estimator.drop_to(&a.inner, level))
+        }
 
-    /// Static noise bound of a circuit, with "none", "constants" or "all" plaintexts the worst possible: `bits`, log2
-    /// of the largest error of a slot; `overflow_bits` by which the fullest `step` exceeds its modulus (below 0: room).
-    #[pyo3(signature = (circuit, assume, guarantee="certain"))]
-    fn bound<'py>(
-        &self,
-        py: Python<'py>,
-        circuit: &Circuit,
-        assume: &str,
-        guarantee: &str,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let estimator = ::program::Estimator::Ckks(self.estimator.clone());
-        circuit.bound(py, &estimator, assume, guarantee)
-    }
+        /// A polynomial with the very plan the evaluator follows.
+        #[pyo3(signature = (a, coefficients, *, basis="monomial", scale=None))]
+        fn polynomial(
+            &self,
+            a: &CkksEstimate,
+            #[pyo3(from_py_with = number)] coefficients: Vec<f64>,
+            basis: &str,
+            #[pyo3(from_py_with = number)] scale: Option<f64>,
+        ) -> PyResult<CkksEstimate> {
+            let polynomial = polynomial_of(basis, &coefficients)?;
+            check_level(&self.estimator, a.inner.level)?;
+            self.estimator
+                .polynomial(&a.inner, &polynomial, scale.unwrap_or(a.inner.scale))
+                .map(wrap)
+                .or_raise()
+        }
 
-    /// The noise of every result of a circuit whose guarantee is `bits`, for a program that takes them: log2 of the
-    /// error, the magnitude with the author's promises and without those that leave out slots (error included).
-    fn results(
-        &self,
-        circuit: &Circuit,
-        #[pyo3(from_py_with = number)] bits: f64,
-    ) -> PyResult<Vec<(f64, f64, f64)>> {
-        circuit.results(&::program::Estimator::Ckks(self.estimator.clone()), bits)
-    }
+        /// The same with the message bounded by `bound` too: a promise of the circuit's author.
+        fn limit(&self, a: &CkksEstimate, #[pyo3(from_py_with = number)] bound: f64) -> CkksEstimate {
+            wrap(Estimate {
+                message: a.inner.message.min(bound),
+                ..a.inner
+            })
+        }
 
-    /// log2 of `slot_error`.
-    fn log2_slot_error(&self, a: &CkksEstimate) -> f64 {
-        self.estimator.log2_slot_error(&a.inner)
-    }
+        /// log2 of `slot_error`.
+        fn log2_slot_error(&self, a: &CkksEstimate) -> f64 {
+            self.estimator.log2_slot_error(&a.inner)
+        }
 
-    /// The bound on the error of a slot, in units of the message.
-    fn slot_error(&self, a: &CkksEstimate) -> f64 {
-        self.estimator.slot_error(&a.inner)
-    }
+        /// The bound on the error of a slot, in units of the message.
+        fn slot_error(&self, a: &CkksEstimate) -> f64 {
+            self.estimator.slot_error(&a.inner)
+        }
 
-    /// Fails unless message and error stay below half the modulus; `operation` names the place in the error.
-    fn check_room(&self, operation: &str, a: &CkksEstimate) -> PyResult<()> {
-        self.check_level(a.inner.level)?;
-        let room = self.estimator.check_room("evaluate", &a.inner);
-        room.map_err(|error| Kind::Parameter.error(format!("{operation}: {error}")))
+        /// Fails unless message and error stay below half the modulus; `operation` names the place in the error.
+        fn check_room(&self, operation: &str, a: &CkksEstimate) -> PyResult<()> {
+            check_level(&self.estimator, a.inner.level)?;
+            let room = self.estimator.check_room("evaluate", &a.inner);
+            room.map_err(|error| Kind::Parameter.error(format!("{operation}: {error}")))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{GaloisKeys, PublicKey, RelinKey};
 use crate::numbers::number;
-use crate::operations::threads_or_all;
+use crate::threads::threads_or_all;
 use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch};
 use crate::work::finished;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The shape all evaluators share: each operation for one ciphertext, and for a list spread over the threads.
+//! Evaluators: each operation for one ciphertext, and for a list spread over the threads.
 
-use crate::errors::{Kind, OrRaise};
+use crate::errors::Kind;
 use pyo3::PyResult;
-use rlwe::Threads;
-use std::sync::OnceLock;
 
 /// Fails unless two lists of a batch are equally long.
 pub fn same_length(left: usize, right: usize) -> PyResult<()> {
@@ -14,22 +12,6 @@ pub fn same_length(left: usize, right: usize) -> PyResult<()> {
     Err(Kind::Input.error(format!(
         "a batch of {left} against one of {right}; both need the same length"
     )))
-}
-
-/// The threads asked for, or one per core.
-pub fn threads_or_all(count: Option<usize>) -> PyResult<Threads> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    Threads::new(count.unwrap_or_else(cores)).or_raise()
-}
-
-/// One thread per core, shared by all batches that have no evaluator's.
-pub fn cores() -> PyResult<&'static Threads> {
-    static CORES: OnceLock<Threads> = OnceLock::new();
-    if let Some(threads) = CORES.get() {
-        return Ok(threads);
-    }
-    let threads = threads_or_all(None)?;
-    Ok(zq::fork::once(&CORES, || threads))
 }
 
 /// An evaluator class. Each operation is given as a closure over the engine's evaluator and its operands; from it come
@@ -67,19 +49,19 @@ macro_rules! evaluator_class {
                 &self,
                 py: Python<'_>,
                 items: &[T],
-                operation: impl Fn(&T) -> PyResult<<$cipher as $crate::operations::Wrapped>::Inner> + Send + Sync,
+                operation: impl Fn(&T) -> PyResult<<$cipher as $crate::scheme::Wrapped>::Inner> + Send + Sync,
             ) -> PyResult<Vec<$cipher>> {
                 Ok(self.wrap_all(py, $crate::work::Work::work(py, || self.threads.try_map(items, operation))?))
             }
 
-            fn wrap(&self, py: Python<'_>, inner: <$cipher as $crate::operations::Wrapped>::Inner) -> $cipher {
+            fn wrap(&self, py: Python<'_>, inner: <$cipher as $crate::scheme::Wrapped>::Inner) -> $cipher {
                 $cipher { context: self.context.clone_ref(py), inner }
             }
 
             fn wrap_all(
                 &self,
                 py: Python<'_>,
-                all: Vec<<$cipher as $crate::operations::Wrapped>::Inner>,
+                all: Vec<<$cipher as $crate::scheme::Wrapped>::Inner>,
             ) -> Vec<$cipher> {
                 all.into_iter().map(|inner| self.wrap(py, inner)).collect()
             }
@@ -91,7 +73,7 @@ macro_rules! evaluator_class {
             #[new]
             #[pyo3(signature = (context, *, threads=None))]
             fn new(context: Py<$context>, #[pyo3(from_py_with = crate::numbers::number)] threads: Option<usize>) -> PyResult<Self> {
-                let threads = $crate::operations::threads_or_all(threads)?;
+                let threads = $crate::threads::threads_or_all(threads)?;
                 let engine = Self::engine_on(context.get(), &threads);
                 let single = Self::engine_on(context.get(), &rlwe::Threads::ONE);
                 Ok(Self { context, engine, single, threads })
@@ -120,7 +102,7 @@ macro_rules! evaluator_class {
 
                 /// The same for each pair of two equally long lists.
                 fn $bb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$cipher>>) -> PyResult<Vec<$cipher>> {
-                    $crate::operations::same_length(a.len(), b.len())?;
+                    $crate::scheme::same_length(a.len(), b.len())?;
                     let $be = &self.single;
                     let pairs: Vec<_> = a.iter().zip(&b).collect();
                     self.each_of(py, &pairs, |(a, b)| {
@@ -139,7 +121,7 @@ macro_rules! evaluator_class {
 
                 /// The same for each pair of two equally long lists.
                 fn $pb(&self, py: Python<'_>, a: Vec<Py<$cipher>>, b: Vec<Py<$plain>>) -> PyResult<Vec<$cipher>> {
-                    $crate::operations::same_length(a.len(), b.len())?;
+                    $crate::scheme::same_length(a.len(), b.len())?;
                     let $pe = &self.single;
                     let pairs: Vec<_> = a.iter().zip(&b).collect();
                     self.each_of(py, &pairs, |(a, b)| {
@@ -185,55 +167,3 @@ macro_rules! evaluator_class {
 }
 
 pub(crate) use evaluator_class;
-
-/// A Python class around an object of the engine.
-pub trait Wrapped {
-    /// The engine's type.
-    type Inner;
-}
-
-/// A class around a plaintext or ciphertext: bytes in and out, and pickling with its context.
-macro_rules! data_class {
-    (
-        $(#[$doc:meta])*
-        $class:ident($inner:ty) in $context:ident;
-        from_bytes |$fc:ident, $fd:ident| $read:expr;
-        to_bytes |$tc:ident, $ti:ident| $write:expr;
-        more { $($more:tt)* }
-    ) => {
-        $(#[$doc])*
-        #[pyclass(frozen, module = "ringsmith._native")]
-        pub struct $class {
-            pub(crate) context: Py<$context>,
-            pub(crate) inner: $inner,
-        }
-
-        #[pymethods]
-        impl $class {
-            /// Reads `to_bytes`; the object must belong to the context.
-            #[staticmethod]
-            fn from_bytes(py: Python<'_>, context: Py<$context>, data: &[u8]) -> PyResult<Self> {
-                let ($fc, $fd) = (context.get(), data);
-                let inner = $crate::work::Work::work(py, || $read)?;
-                Ok(Self { context, inner })
-            }
-
-            /// The object in the byte format.
-            fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyBytes>> {
-                let ($tc, $ti) = (self.context.get(), &self.inner);
-                $crate::work::written(py, || { let _ = $tc; $write })
-            }
-
-            fn __reduce__<'py>(
-                &self,
-                py: Python<'py>,
-            ) -> PyResult<(Bound<'py, PyAny>, (Py<$context>, Bound<'py, pyo3::types::PyBytes>))> {
-                Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.context.clone_ref(py), self.to_bytes(py)?)))
-            }
-
-            $($more)*
-        }
-    };
-}
-
-pub(crate) use data_class;

@@ -27,5 +27,5 @@ mod zero;
 pub use lowered::lower;
 pub use lowering::Lower;
 pub use on_engine::{Visitor, visit};
-pub use run::{Engine, open};
+pub use run::{Engine, Planned};
 pub use shape::Shape;

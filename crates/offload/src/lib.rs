@@ -23,7 +23,7 @@ pub use offer::Offer;
 pub use polynomial::Form;
 pub use session::{Polynomial, Session};
 pub use stream::{
-    BatchStatistics, CoreTime, Ended, MOST_KEPT, Prediction, Progress, Ran, fits_degree,
+    BatchStatistics, CoreTime, Ended, MOST_KEPT, Planned, Prediction, Progress, Ran, fits_degree,
     is_reduced_by_a_move, predict,
 };
 pub use usage::{HostWork, Moved, Usage};

@@ -8,8 +8,8 @@ use polynomial::{Graph, Host, Memory, Words};
 use zq::Word;
 
 use crate::stream::{
-    BatchStatistics, Buffers, Ended, Progress, Ran, SharedBuffers, Stream, Timeline, Worked,
-    run_streams,
+    BatchStatistics, Buffers, Ended, Planned, Progress, Ran, SharedBuffers, Stream, Timeline,
+    Worked, run_streams,
 };
 use crate::{Offer, OffloadError, Usage};
 
@@ -182,18 +182,20 @@ impl Session {
         host: &H,
         progress: &dyn Progress,
     ) -> Result<Memory<'g, W>, Ended<H::Error>> {
-        let jobs = [(graph, host)];
-        let mut memories = Self::run_together(&mut [self], offer, &jobs, progress)?;
+        let planned = Planned::new(self.info(), offer, std::iter::once(graph))?;
+        let (planned, jobs) = (&planned, [(graph, host)]);
+        let mut memories = Self::run_together(&mut [self], planned, &jobs, progress)?;
         Ok(memories.swap_remove(0))
     }
 
-    /// As [`Session::run_program`], a program on each of several cores of a device at the same time.
+    /// As [`Session::run_program`], a program on each of several cores of a device at the same time, as they are
+    /// planned.
     ///
     /// # Errors
     /// As [`Session::run_program`]; all cores are reset if one fails.
     pub fn run_together<'g, W: Word, H: Host<W>>(
         sessions: &mut [&mut Self],
-        offer: &Offer,
+        planned: &Planned,
         jobs: &[(&'g Graph<W>, &H)],
         progress: &dyn Progress,
     ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
@@ -206,18 +208,24 @@ impl Session {
         );
         let mut streams: Vec<Stream<'_>> = sessions
             .iter_mut()
-            .map(|session| session.stream(offer))
+            .map(|session| session.stream())
             .collect();
-        let outcome = run_streams(&mut streams, &mut shared, jobs, progress, &mut shift);
+        let outcome = run_streams(
+            &mut streams,
+            &mut shared,
+            planned,
+            jobs,
+            progress,
+            &mut shift,
+        );
         drop(streams);
         (sessions[0].shared, sessions[0].shift) = (shared, shift);
         outcome
     }
 
-    fn stream<'s>(&'s mut self, offer: &'s Offer) -> Stream<'s> {
+    fn stream(&mut self) -> Stream<'_> {
         Stream {
             driver: &mut self.driver,
-            offer,
             buffers: &mut self.buffers,
             usage: &mut self.usage,
             last: &mut self.last,

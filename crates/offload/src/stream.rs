@@ -34,5 +34,5 @@ pub(crate) use execute::{Buffers, SharedBuffers, Stream, Timeline, Worked, run_s
 pub use legality::suits as is_reduced_by_a_move;
 pub(crate) use legality::{kind, terms};
 pub use partition::fits_degree;
-pub use plan::predict;
 pub(crate) use plan::resident_programs;
+pub use plan::{Planned, predict};

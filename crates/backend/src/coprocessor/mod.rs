@@ -3,14 +3,12 @@
 
 mod predict;
 
-use crate::lower::{Engine, Shape, open};
-
-use crate::{Backend, Client, Error, Keys, Observer, Resources, Run};
+use crate::lower::{Engine, Planned, Shape};
+use crate::{Error, Observer};
 use ::polynomial::{Graph, Host, Memory};
-use offload::{BatchStatistics, Ended, Offer, Progress, Ran, Session, Usage};
+use offload::{BatchStatistics, Ended, Offer, OffloadError, Progress, Ran, Session, Usage};
 pub use predict::Build;
 use predict::{MOST_RUNS, shape_of};
-use program::Program;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zq::Word;
 
@@ -133,15 +131,31 @@ impl Coprocessor {
         match ended {
             Ended::Host(error) => error,
             Ended::Stopped => Error::Cancelled,
-            Ended::Device(error) => Error::Device {
-                name: self.name().into(),
-                message: error.to_string(),
-            },
+            Ended::Device(error) => self.failed(error),
+        }
+    }
+
+    fn failed(&self, error: OffloadError) -> Error {
+        Error::Device {
+            name: self.device.name.clone(),
+            message: error.to_string(),
         }
     }
 }
 
+impl Planned for offload::Planned {
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
 impl Engine for Coprocessor {
+    type Plan = offload::Planned;
+
+    fn name(&self) -> &str {
+        &self.device.name
+    }
+
     fn shape(&self, n: usize) -> Shape {
         let session = self.session();
         Shape {
@@ -158,18 +172,25 @@ impl Engine for Coprocessor {
         self.cores() * MOST_RUNS
     }
 
+    fn plan<W: Word>(&self, graphs: &[&Graph<W>]) -> Result<Self::Plan, Error> {
+        let session = self.session();
+        let planned = offload::Planned::new(session.info(), &self.offer, graphs.iter().copied());
+        planned.map_err(|error| self.failed(error))
+    }
+
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
         graph: &'g Graph<W>,
         host: &H,
         observer: &dyn Observer,
     ) -> Result<Memory<'g, W>, Error> {
-        let mut memories = self.compute_all(&[(graph, host)], observer)?;
+        let mut memories = self.compute_all(&self.plan(&[graph])?, &[(graph, host)], observer)?;
         Ok(memories.swap_remove(0))
     }
 
     fn compute_all<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
+        plan: &Self::Plan,
         jobs: &[(&'g Graph<W>, &H)],
         observer: &dyn Observer,
     ) -> Result<Vec<Memory<'g, W>>, Error> {
@@ -181,26 +202,7 @@ impl Engine for Coprocessor {
             .chain(others.iter_mut())
             .collect();
         sessions.truncate(jobs.len());
-        Session::run_together(&mut sessions, &self.offer, jobs, &Shown(observer))
+        Session::run_together(&mut sessions, plan, jobs, &Shown(observer))
             .map_err(|ended| self.why(ended))
-    }
-}
-
-impl Backend for Coprocessor {
-    fn name(&self) -> &str {
-        &self.device.name
-    }
-
-    fn open(
-        &self,
-        program: &Arc<Program>,
-        keys: &Keys,
-        resources: &Resources,
-    ) -> Result<Box<dyn Run>, Error> {
-        open(self, program, keys, resources)
-    }
-
-    fn client(&self) -> Option<Arc<dyn Client>> {
-        Some(Arc::new(self.clone()))
     }
 }

@@ -10,7 +10,9 @@ use crate::scheme::inputs;
 use crate::scheme::kept::{Kept, Room};
 use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
-use crate::{Error, Input, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
+use crate::{
+    Backend, Client, Error, Input, Keys, Observer, Outcome, Request, Resources, Run, Seconds,
+};
 use ::polynomial::{Graph, Host, Limb, Memory, Words};
 use program::Program;
 use program::expression::Numbers;
@@ -20,10 +22,43 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use zq::Word;
 
-/// An engine for polynomial operations.
-pub trait Engine {
+/// What an engine works out about programs alone, once for all requests.
+pub trait Planned: Send + Sync {
+    /// Bytes of memory that it takes, about.
+    fn bytes(&self) -> usize;
+}
+
+/// Nothing.
+impl Planned for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// An engine for polynomial operations; every engine is a [`Backend`]. Clones share it.
+pub trait Engine: Clone + Send + Sync + 'static {
+    /// Its plans.
+    type Plan: Planned;
+
+    /// Its name in reports.
+    fn name(&self) -> &str;
+
     /// The lowering target for rings of degree `n`.
     fn shape(&self, n: usize) -> Shape;
+
+    /// Whether it can run a program, asked when one is opened.
+    ///
+    /// # Errors
+    /// What it cannot do.
+    fn accepts(&self, program: &Program) -> Result<(), Error> {
+        let _ = program;
+        Ok(())
+    }
+
+    /// Whether it does the polynomial part of clients too.
+    fn serves_clients(&self) -> bool {
+        true
+    }
 
     /// Programs that it computes at the same time.
     fn cores(&self) -> usize {
@@ -35,7 +70,10 @@ pub trait Engine {
         1
     }
 
-    /// Computes a program of them; its outputs are in the memory.
+    /// Plans programs that it is to compute at the same time.
+    fn plan<W: Word>(&self, graphs: &[&Graph<W>]) -> Result<Self::Plan, Error>;
+
+    /// Computes a program of polynomial operations that runs once; its outputs are in the memory.
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
         graph: &'g Graph<W>,
@@ -43,9 +81,10 @@ pub trait Engine {
         observer: &dyn Observer,
     ) -> Result<Memory<'g, W>, Error>;
 
-    /// Computes several programs, at the same time if it can.
+    /// Computes programs as they are planned, at the same time if it can.
     fn compute_all<'g, W: Word, H: Host<W, Error = Error>>(
         &self,
+        _plan: &Self::Plan,
         jobs: &[(&'g Graph<W>, &H)],
         observer: &dyn Observer,
     ) -> Result<Vec<Memory<'g, W>>, Error> {
@@ -54,21 +93,32 @@ pub trait Engine {
     }
 }
 
-/// Opens a program of either scheme on an engine; outputs that have nothing in common are computed at the same time, as
-/// far as the engine can.
-pub fn open<E: Engine + Clone + Send + Sync + 'static>(
-    engine: &E,
-    program: &Arc<Program>,
-    keys: &Keys,
-    resources: &Resources,
-) -> Result<Box<dyn Run>, Error> {
-    let shape = engine.shape(program.parameters.n());
-    let opening = Opening {
-        engine: engine.clone(),
-        program: Arc::clone(program),
-        resources: resources.clone(),
-    };
-    visit(program, keys, &resources.threads, shape, opening)
+impl<E: Engine> Backend for E {
+    fn name(&self) -> &str {
+        Engine::name(self)
+    }
+
+    /// Outputs that have nothing in common are computed at the same time, as far as the engine can.
+    fn open(
+        &self,
+        program: &Arc<Program>,
+        keys: &Keys,
+        resources: &Resources,
+    ) -> Result<Box<dyn Run>, Error> {
+        self.accepts(program)?;
+        let shape = self.shape(program.parameters.n());
+        let opening = Opening {
+            engine: self.clone(),
+            program: Arc::clone(program),
+            resources: resources.clone(),
+        };
+        visit(program, keys, &resources.threads, shape, opening)
+    }
+
+    fn client(&self) -> Option<Arc<dyn Client>> {
+        let client = || Arc::new(self.clone()) as Arc<dyn Client>;
+        self.serves_clients().then(client)
+    }
 }
 
 /// An engine and a program whose scheme is still to come.
@@ -78,7 +128,7 @@ struct Opening<E> {
     resources: Resources,
 }
 
-impl<E: Engine + Send + Sync + 'static> Visitor for Opening<E> {
+impl<E: Engine> Visitor for Opening<E> {
     type Out = Box<dyn Run>;
 
     fn visit<S: Lower>(self, scheme: S, shape: Shape) -> Result<Box<dyn Run>, Error> {
@@ -96,7 +146,7 @@ impl<E: Engine + Send + Sync + 'static> Visitor for Opening<E> {
 }
 
 /// A program opened on an engine; what the last request was computed with stays for the next.
-struct Opened<E, S: Lower> {
+struct Opened<E: Engine, S: Lower> {
     engine: E,
     threads: Threads,
     program: Arc<Program>,
@@ -104,29 +154,31 @@ struct Opened<E, S: Lower> {
     owner: Option<KeyId>,
     shape: Shape,
     room: Arc<Room>,
-    last: Mutex<Option<Arc<Prepared<S>>>>,
+    last: Mutex<Option<Arc<Prepared<E, S>>>>,
 }
 
-/// The program for a number of requests at a time, lowered for inputs of these scales, and its sources made of keys.
-struct Work<W: Word> {
+/// The program for a number of requests at a time, lowered for inputs of these scales, its plans by the cores that they
+/// are for, and its sources made of keys.
+struct Work<E: Engine, W: Word> {
     program: Arc<Program>,
     requests: usize,
     scales: Vec<f64>,
     plan: Plan,
     lowered: Lowered<W>,
+    planned: Kept<usize, E::Plan>,
     keys: Kept<u32, Vec<Words<W>>>,
 }
 
 /// Work with the plaintexts of some plain arguments.
-struct Prepared<S: Lower> {
-    work: Arc<Work<S::Word>>,
+struct Prepared<E: Engine, S: Lower> {
+    work: Arc<Work<E, S::Word>>,
     evaluated: Arc<Evaluated<S>>,
     /// Sources made of plaintexts.
     sources: Kept<u32, Vec<Words<S::Word>>>,
 }
 
 impl<E: Engine, S: Lower> Opened<E, S> {
-    fn last(&self) -> MutexGuard<'_, Option<Arc<Prepared<S>>>> {
+    fn last(&self) -> MutexGuard<'_, Option<Arc<Prepared<E, S>>>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,13 +187,14 @@ impl<E: Engine, S: Lower> Opened<E, S> {
         program: Arc<Program>,
         requests: usize,
         scales: Vec<f64>,
-    ) -> Result<Work<S::Word>, Error> {
+    ) -> Result<Work<E, S::Word>, Error> {
         Ok(Work {
             plan: Plan::new(&program),
             lowered: lower(&program, &self.scheme, &scales, self.shape)?,
             program,
             requests,
             scales,
+            planned: Kept::new(&self.room),
             keys: Kept::new(&self.room),
         })
     }
@@ -152,9 +205,9 @@ impl<E: Engine, S: Lower> Opened<E, S> {
         (program, requests): (Arc<Program>, usize),
         scales: Vec<f64>,
         plain: &[Numbers],
-    ) -> Result<Arc<Prepared<S>>, Error> {
+    ) -> Result<Arc<Prepared<E, S>>, Error> {
         let last = self.last().clone();
-        let is_same = |work: &Work<S::Word>| work.requests == requests && work.scales == scales;
+        let is_same = |work: &Work<E, S::Word>| work.requests == requests && work.scales == scales;
         let work = last
             .as_ref()
             .map(|last| &last.work)
@@ -240,7 +293,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
             },
             key: self.owner.or(first).unwrap_or(KeyId::NONE),
         };
-        let outputs = self.outputs(&around, observer, &mut seconds)?;
+        let outputs = self.outputs(work, &around, observer, &mut seconds)?;
         let each = self.program.outputs.len().max(1);
         let outcomes = outputs.chunks(each).map(|outputs| Outcome {
             outputs: outputs.to_vec(),
@@ -251,14 +304,21 @@ impl<E: Engine, S: Lower> Opened<E, S> {
 
     fn outputs(
         &self,
+        work: &Work<E, S::Word>,
         around: &Around<'_, S>,
         observer: &dyn Observer,
         seconds: &mut Seconds,
     ) -> Result<Vec<Vec<u8>>, Error> {
         let start = Instant::now();
-        let parts = around.lowered.parts(self.engine.cores());
+        let cores = self.engine.cores();
+        let parts = work.lowered.parts(cores);
+        let graphs: Vec<_> = parts.iter().map(|part| &**part).collect();
+        let plan = || self.engine.plan(&graphs);
+        let planned = work.planned.get_or(cores, E::Plan::bytes, plan)?;
+        seconds.add("lower", start);
+        let start = Instant::now();
         let jobs: Vec<_> = parts.iter().map(|part| (&**part, around)).collect();
-        let mut memories = self.engine.compute_all(&jobs, observer)?;
+        let mut memories = self.engine.compute_all(&planned, &jobs, observer)?;
         seconds.add("compute", start);
         let start = Instant::now();
         let owners: HashMap<Limb, usize> = (parts.iter().enumerate())
@@ -266,14 +326,14 @@ impl<E: Engine, S: Lower> Opened<E, S> {
             .collect();
         let mut take = |limb| Ok(memories[owners[&limb]].take(limb, around)?.to_vec());
         let write = |output| around.write(output, &mut take);
-        let outputs = around.lowered.outputs.iter().map(write);
+        let outputs = work.lowered.outputs.iter().map(write);
         let outputs = outputs.collect::<Result<_, Error>>()?;
         seconds.add("write", start);
         Ok(outputs)
     }
 }
 
-impl<E: Engine + Send + Sync, S: Lower> Run for Opened<E, S> {
+impl<E: Engine, S: Lower> Run for Opened<E, S> {
     fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
         let mut outcomes = self.round(std::slice::from_ref(request), observer)?;
         Ok(outcomes.swap_remove(0))

@@ -10,7 +10,7 @@ use ::ckks::Draw;
 use rns::{Coeff, Eval, RnsPoly};
 
 /// Every engine of polynomial operations serves clients.
-impl<E: Engine + Send + Sync> Client for E {
+impl<E: Engine> Client for E {
     fn zero_narrow(
         &self,
         draw: &ZeroDraw<'_, u64>,

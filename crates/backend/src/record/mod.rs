@@ -2,10 +2,9 @@
 //! A recorder: runs a program on this machine by its polynomial operations and keeps them as text,
 //! with all they start from.
 
-use crate::lower::{Engine, Shape, open};
-use crate::{Backend, Error, Keys, Observer, Resources, Run};
+use crate::lower::{Engine, Shape};
+use crate::{Error, Observer};
 use ::polynomial::{Graph, Host, Limb, Memory, PolyOp, fhetch};
-use program::Program;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use zq::Word;
@@ -33,8 +32,23 @@ impl Recorder {
 }
 
 impl Engine for Recorder {
+    type Plan = ();
+
+    fn name(&self) -> &str {
+        "record"
+    }
+
+    /// What is recorded is a program's run.
+    fn serves_clients(&self) -> bool {
+        false
+    }
+
     fn shape(&self, _: usize) -> Shape {
         Shape::PLAIN
+    }
+
+    fn plan<W: Word>(&self, _: &[&Graph<W>]) -> Result<(), Error> {
+        Ok(())
     }
 
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(
@@ -82,19 +96,4 @@ fn given<W: Word>(graph: &Graph<W>) -> impl Iterator<Item = Limb> + '_ {
     bundles
         .filter(move |bundle| outside(&bundle.operation))
         .flat_map(|bundle| bundle.limbs())
-}
-
-impl Backend for Recorder {
-    fn name(&self) -> &str {
-        "record"
-    }
-
-    fn open(
-        &self,
-        program: &Arc<Program>,
-        keys: &Keys,
-        resources: &Resources,
-    ) -> Result<Box<dyn Run>, Error> {
-        open(self, program, keys, resources)
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A BFV client on co-processors: the bytes and answers of the processor, and what the device did of it.
 
+use super::conformance::backends;
 use super::coprocessor::{ALL, Plain, build, engine};
 use crate::lower::client;
 use crate::{Backend, ClientWord, Unobserved};
@@ -56,10 +57,17 @@ impl<W: Word> Client<W> {
     }
 }
 
-/// Both kinds of encryption, an encryption of zero, decryption of two and of three parts: six operations.
+/// Six operations on a co-processor.
 fn agrees<W: ClientWord>(info: &BuildInfo, operations: &[&str], n: usize, bits: &[u32]) -> Usage {
-    let client = Client::<W>::new(n, bits);
     let device = engine(info.clone(), operations);
+    serves::<W>(&device, n, bits);
+    device.take_usage()
+}
+
+/// Both kinds of encryption, an encryption of zero, decryption of two and of three parts, with the processor's bytes.
+fn serves<W: ClientWord>(device: &dyn Backend, n: usize, bits: &[u32]) {
+    let client = Client::<W>::new(n, bits);
+    let place = format!("n = {n} on {}", device.name());
     let decryptor = &client.decryptor;
     let mut ciphertexts = Vec::new();
     for encryptor in &client.encryptors {
@@ -69,7 +77,7 @@ fn agrees<W: ClientWord>(info: &BuildInfo, operations: &[&str], n: usize, bits: 
             .unwrap()
             .encrypt(encryptor, &client.message, 5, &Unobserved)
             .unwrap();
-        assert!(there.to_bytes() == here.to_bytes(), "n = {n} on {info:?}");
+        assert!(there.to_bytes() == here.to_bytes(), "{place}");
         ciphertexts.push(here);
     }
     let zero = device
@@ -78,10 +86,7 @@ fn agrees<W: ClientWord>(info: &BuildInfo, operations: &[&str], n: usize, bits: 
         .zero(&client.encryptors[0], 6, &Unobserved)
         .unwrap();
     let expected = client.encryptors[0].zero_at(6).unwrap();
-    assert!(
-        zero.to_bytes() == expected.to_bytes(),
-        "n = {n} on {info:?}"
-    );
+    assert!(zero.to_bytes() == expected.to_bytes(), "{place}");
     let square = Evaluator::new(&client.params).square(&ciphertexts[0]);
     ciphertexts.push(square.unwrap());
     for ciphertext in &ciphertexts {
@@ -91,13 +96,24 @@ fn agrees<W: ClientWord>(info: &BuildInfo, operations: &[&str], n: usize, bits: 
             .phase(decryptor, ciphertext, &Unobserved)
             .unwrap();
         let opened = decryptor.rounded(&phase);
-        assert_eq!(opened, decryptor.decrypt(ciphertext), "n = {n} on {info:?}");
+        assert_eq!(opened, decryptor.decrypt(ciphertext), "{place}");
         assert_eq!(
             decryptor.noise_budget_of(&phase),
             decryptor.noise_budget(ciphertext)
         );
     }
-    device.take_usage()
+}
+
+#[test]
+fn every_backend_that_serves_clients_gives_the_processor_s_bytes() {
+    let serving = backends().into_iter().filter(|one| one.client().is_some());
+    let names = serving.map(|backend| {
+        serves::<u64>(&*backend, 32, &[30, 40, 61]);
+        serves::<u128>(&*backend, 64, &[109, 120]);
+        backend.name().to_owned()
+    });
+    let names: Vec<String> = names.collect();
+    assert_eq!(names, ["model:test", "model:test", "plain", "skeleton"]);
 }
 
 #[test]

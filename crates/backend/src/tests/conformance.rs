@@ -15,7 +15,7 @@ use program::{Encryption, Parameters};
 use std::sync::Arc;
 
 /// All backends; a new one has its line here.
-fn backends() -> Vec<Box<dyn Backend>> {
+pub fn backends() -> Vec<Box<dyn Backend>> {
     vec![
         Box::new(Cpu),
         Box::new(engine(build(62, 2, 10), &ALL)),
@@ -27,7 +27,7 @@ fn backends() -> Vec<Box<dyn Backend>> {
 }
 
 /// The same arguments with another first number.
-fn changed(plain: &[Numbers]) -> Vec<Numbers> {
+pub fn changed(plain: &[Numbers]) -> Vec<Numbers> {
     let mut plain = plain.to_vec();
     match plain.first_mut() {
         Some(Numbers::Integers(numbers)) => numbers[0] = i64::from(numbers[0] == 0),

@@ -5,14 +5,13 @@ use super::random::Maker;
 use super::reference::Client;
 use super::requests::{Asked, ones};
 use super::{bfv_of, bfv_parameters, bfv_wide_parameters, ckks_parameters, clear};
-use crate::lower::{Engine, Shape, open};
-use crate::{Backend, Coprocessor, Error, Keys, Observer, Resources, Run, Unobserved};
+use crate::lower::{Engine, Shape};
+use crate::{Coprocessor, Error, Observer, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
 use device::{Driver, Modeled};
 use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
 use offload::{Session, Usage};
-use program::{Encryption, Parameters, Program};
-use std::sync::Arc;
+use program::{Encryption, Parameters};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
@@ -69,24 +68,19 @@ pub fn engine(info: BuildInfo, operations: &[&str]) -> Coprocessor {
 #[derive(Clone, Copy)]
 pub struct Plain;
 
-impl Backend for Plain {
+impl Engine for Plain {
+    type Plan = ();
+
     fn name(&self) -> &str {
         "plain"
     }
 
-    fn open(
-        &self,
-        program: &Arc<Program>,
-        keys: &Keys,
-        resources: &Resources,
-    ) -> Result<Box<dyn Run>, Error> {
-        open(self, program, keys, resources)
-    }
-}
-
-impl Engine for Plain {
     fn shape(&self, _: usize) -> Shape {
         Shape::PLAIN
+    }
+
+    fn plan<W: Word>(&self, _: &[&Graph<W>]) -> Result<(), Error> {
+        Ok(())
     }
 
     fn compute<'g, W: Word, H: Host<W, Error = Error>>(

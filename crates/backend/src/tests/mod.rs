@@ -14,6 +14,7 @@ pub mod random;
 mod reference;
 mod refusals;
 mod requests;
+mod residency;
 mod skeleton;
 mod zeros;
 

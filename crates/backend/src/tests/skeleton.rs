@@ -2,16 +2,15 @@
 //! A backend to start from: what a device for polynomial operations has to write. This one adds, subtracts and
 //! multiplies in a "device" of a few lines; the host computes the rest, as long as the device does not.
 //!
-//! 1. [`Engine`]: how programs are lowered for the device ([`Shape`]), and their computation.
-//! 2. [`Backend`]: its name, and what it refuses when a program is opened. Keys, plaintexts, inputs and results are
-//!    handled by [`open`].
-//! 3. A line in `backends` of the conformance suite.
+//! 1. [`Engine`]: the device's name, what it refuses, how programs are lowered for it ([`Shape`]), and their
+//!    computation. Every engine is a [`crate::Backend`] and serves clients: keys, plaintexts, inputs and results need no
+//!    code of its own.
+//! 2. A line in `backends` of the conformance suite.
 
-use crate::lower::{Engine, Shape, open};
-use crate::{Backend, Error, Keys, Observer, Resources, Run};
+use crate::lower::{Engine, Shape};
+use crate::{Error, Observer};
 use ::polynomial::{Bundle, Graph, Host, Memory, PolyOp, Words};
 use program::Program;
-use std::sync::Arc;
 use zq::Word;
 
 /// Most coefficients of a polynomial that the device holds.
@@ -21,32 +20,31 @@ pub const MOST_COEFFICIENTS: usize = 1024;
 #[derive(Clone)]
 pub struct Skeleton;
 
-impl Backend for Skeleton {
+impl Engine for Skeleton {
+    type Plan = ();
+
     fn name(&self) -> &str {
         "skeleton"
     }
 
-    fn open(
-        &self,
-        program: &Arc<Program>,
-        keys: &Keys,
-        resources: &Resources,
-    ) -> Result<Box<dyn Run>, Error> {
+    fn accepts(&self, program: &Program) -> Result<(), Error> {
         let n = program.parameters.n();
-        if n > MOST_COEFFICIENTS {
-            return Err(Error::Device {
-                name: self.name().into(),
-                message: format!("has degrees up to {MOST_COEFFICIENTS}, the program has {n}"),
-            });
+        if n <= MOST_COEFFICIENTS {
+            return Ok(());
         }
-        open(self, program, keys, resources)
+        Err(Error::Device {
+            name: self.name().into(),
+            message: format!("has degrees up to {MOST_COEFFICIENTS}, the program has {n}"),
+        })
     }
-}
 
-impl Engine for Skeleton {
     /// Limb by limb, no base conversion, no moves between lanes.
     fn shape(&self, _: usize) -> Shape {
         Shape::PLAIN
+    }
+
+    fn plan<W: Word>(&self, _: &[&Graph<W>]) -> Result<(), Error> {
+        Ok(())
     }
 
     /// The device computes what it can, in the program's order; what is left is computed by the host when a later

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs on all cores of a device at the same time, one each.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use device::{Driver, predict, run_together};
@@ -12,7 +13,7 @@ use zq::Word;
 use super::shared_buffers::SharedBuffers;
 use super::stream::{Ended, Progress, Running, Stream};
 use crate::stream::cost::covered;
-use crate::stream::plan::plan_parts;
+use crate::stream::plan::Planned;
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,24 +45,22 @@ pub struct BatchStatistics {
     pub cores: Vec<CoreTime>,
 }
 
-/// Computes a program on each core; their outputs can be taken from the memories that are returned.
+/// Computes a program on each core by their plan; their outputs can be taken from the memories that are returned.
 ///
 /// # Errors
 /// [`Ended`]. If a core fails, all cores were reset.
 pub fn run<'g, W: Word, H: Host<W>>(
     streams: &mut [Stream<'_>],
     shared: &mut SharedBuffers,
+    planned: &Planned,
     jobs: &[(&'g Graph<W>, &H)],
     progress: &dyn Progress,
     shift: &mut BatchStatistics,
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
     shared.clear();
-    let first = &streams[0];
-    let graphs = jobs.iter().map(|job| job.0);
-    let parts = plan_parts(first.driver.info(), first.offer, graphs)?;
     let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
-    for (stream, part) in streams.iter_mut().zip(parts) {
-        running.push(stream.start(part)?);
+    for ((stream, (graph, _)), part) in streams.iter_mut().zip(jobs).zip(planned.parts()) {
+        running.push(stream.start(graph, Arc::clone(part))?);
     }
     let cores = shift.cores.len().max(jobs.len());
     shift.cores.resize(cores, CoreTime::default());

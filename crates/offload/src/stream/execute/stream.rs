@@ -2,12 +2,13 @@
 //! Running a planned program: uploads, submissions, downloads.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use device::{Driver, Profile};
 use isa::{Instruction, Op};
 use model::Lane;
-use polynomial::{Form, Host, Limb, Memory};
+use polynomial::{Form, Graph, Host, Limb, Memory};
 use zeroize::Zeroizing;
 use zq::Word;
 
@@ -18,7 +19,7 @@ use crate::stream::cost::add_submission;
 use crate::stream::partition::{Half, Table, join, modulus, words};
 use crate::stream::plan::PlannedPart;
 use crate::stream::select::{Move, Tile, TileId, digit};
-use crate::{Offer, OffloadError, Usage};
+use crate::{OffloadError, Usage};
 
 /// Progress callback and cancellation of a run.
 pub trait Progress {
@@ -41,8 +42,6 @@ pub struct Buffers {
 /// A device that runs a program.
 pub struct Stream<'s> {
     pub driver: &'s mut Driver,
-    /// What it is given.
-    pub offer: &'s Offer,
     pub buffers: &'s mut Buffers,
     pub usage: &'s mut Usage,
     /// The last submission that was more than transfers.
@@ -92,7 +91,8 @@ type Halves<W> = HashMap<Limb, Zeroizing<Vec<W>>>;
 
 /// A program on its way through a device.
 pub struct Running<'g, W: Word> {
-    part: PlannedPart<'g, W>,
+    graph: &'g Graph<W>,
+    part: Arc<PlannedPart>,
     memory: Memory<'g, W>,
     halves: Halves<W>,
     /// Submissions that are over.
@@ -123,15 +123,16 @@ impl<'g, W: Word> Running<'g, W> {
 }
 
 impl Stream<'_> {
-    /// Starts a part of a program.
+    /// Starts a part of a program by its plan.
     ///
     /// # Errors
     /// No room for host buffers.
     pub fn start<'g, W: Word>(
         &mut self,
-        part: PlannedPart<'g, W>,
+        graph: &'g Graph<W>,
+        part: Arc<PlannedPart>,
     ) -> Result<Running<'g, W>, OffloadError> {
-        part.count(self.driver.info(), self.usage);
+        part.count(self.driver.info(), graph, self.usage);
         while self.buffers.tiles.len() < part.plan.buffers as usize {
             self.buffers.tiles.push(self.driver.allocate(1)?);
         }
@@ -139,8 +140,9 @@ impl Stream<'_> {
         let conversions = self.driver.conversions().len() as u8;
         (0..conversions).for_each(|number| self.driver.forget_conversion(number));
         Ok(Running {
-            memory: Memory::new(part.graph, part.uses()),
+            memory: Memory::new(graph, part.uses(graph)),
             halves: Halves::new(),
+            graph,
             part,
             done: 0,
             program: Vec::new(),
@@ -159,7 +161,7 @@ impl Stream<'_> {
         host: &H,
         mut shared: Option<&mut SharedBuffers>,
     ) -> Result<bool, Ended<H::Error>> {
-        let part = &running.part;
+        let (graph, part) = (running.graph, &running.part);
         let Some(submission) = part.plan.submissions.get(running.done) else {
             return Ok(false);
         };
@@ -185,7 +187,7 @@ impl Stream<'_> {
         }
         for &(buffer, tile) in &submission.uploads {
             let tile = &part.tiles[tile].tile;
-            let words = self.gather(part, tile, &mut running.memory, host)?;
+            let words = self.gather((graph, part), tile, &mut running.memory, host)?;
             match &mut shared {
                 Some(shared) => {
                     let real = shared.upload(self.driver, &words)?;
@@ -196,7 +198,8 @@ impl Stream<'_> {
                     .upload(self.buffers.tiles[buffer as usize], &words)?,
             }
         }
-        running.program = self.with_buffers(part, &submission.program, &mut running.shared)?;
+        running.program =
+            self.with_buffers(graph, part, &submission.program, &mut running.shared)?;
         Ok(true)
     }
 
@@ -228,7 +231,7 @@ impl Stream<'_> {
             let buffer = self.buffers.tiles[buffer as usize];
             let words = Zeroizing::new(self.driver.download(buffer, part.layout.n)?);
             let target = (&mut running.memory, &mut running.halves);
-            scatter(part, tile, &words, target);
+            scatter((running.graph, part), tile, &words, target);
         }
         running.done += 1;
         Ok(())
@@ -246,7 +249,7 @@ impl Stream<'_> {
     /// The words of a tile that the host gives, `[lane][n]`.
     fn gather<W: Word, H: Host<W>>(
         &self,
-        part: &PlannedPart<'_, W>,
+        (graph, part): (&Graph<W>, &PlannedPart),
         tile: &Tile,
         memory: &mut Memory<'_, W>,
         host: &H,
@@ -260,7 +263,7 @@ impl Stream<'_> {
                 continue;
             };
             let whole = memory.take(limb, host).map_err(Ended::Host)?;
-            let own = Zeroizing::new(part.words(limb, tile.section, &whole));
+            let own = Zeroizing::new(part.words(graph, limb, tile.section, &whole));
             let mut words: Vec<u128> = own.iter().map(|word| word.to_u128()).collect();
             if tile.carried {
                 let lane = Lane::new(self.driver.info(), modulus(q)?);
@@ -274,7 +277,8 @@ impl Stream<'_> {
     /// The instructions with the numbers of real buffers; tables are put there first.
     fn with_buffers<W: Word>(
         &mut self,
-        part: &PlannedPart<'_, W>,
+        graph: &Graph<W>,
+        part: &PlannedPart,
         program: &[Instruction],
         shared: &mut HashMap<u32, u32>,
     ) -> Result<Vec<Instruction>, OffloadError> {
@@ -283,7 +287,7 @@ impl Stream<'_> {
             let mut i = *instruction;
             if i.buf_idx >= TABLES {
                 let (table, section) = &part.plan.tables[(i.buf_idx - TABLES) as usize];
-                i.buf_idx = self.table(part, table, *section)?;
+                i.buf_idx = self.table(graph, part, table, *section)?;
             } else if matches!(i.op, Op::Load | Op::Store) {
                 if i.op == Op::Store {
                     shared.remove(&i.buf_idx);
@@ -298,7 +302,8 @@ impl Stream<'_> {
 
     fn table<W: Word>(
         &mut self,
-        part: &PlannedPart<'_, W>,
+        graph: &Graph<W>,
+        part: &PlannedPart,
         table: &Table,
         section: usize,
     ) -> Result<u32, OffloadError> {
@@ -306,7 +311,7 @@ impl Stream<'_> {
             return Ok(buffer);
         }
         let section = &part.layout.sections[section];
-        let words = words(self.driver.info(), part.graph, section, table)?;
+        let words = words(self.driver.info(), graph, section, table)?;
         let buffer = self.driver.allocate(1)?;
         self.driver.upload(buffer, &words)?;
         self.buffers.tables.insert(table.clone(), buffer);
@@ -320,7 +325,7 @@ fn is_work(i: &Instruction) -> bool {
 
 /// Gives the host the limbs of a tile.
 fn scatter<W: Word>(
-    part: &PlannedPart<'_, W>,
+    (graph, part): (&Graph<W>, &PlannedPart),
     id: TileId,
     lanes: &[Vec<u128>],
     (memory, halves): (&mut Memory<'_, W>, &mut Halves<W>),
@@ -346,10 +351,10 @@ fn scatter<W: Word>(
         } else {
             (words, other)
         };
-        let whole = if part.graph.bundle_of(limb).form == Form::Values {
+        let whole = if graph.bundle_of(limb).form == Form::Values {
             [&left[..], &right[..]].concat()
         } else {
-            join(part.graph, part.graph.modulus_of(limb), [&left, &right])
+            join(graph, graph.modulus_of(limb), [&left, &right])
         };
         memory.put(limb, whole);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use isa::{BuildInfo, Shape, State};
+use isa::{BuildInfo, Instruction, Shape, State};
 use polynomial::{Form, Graph, Limb, Origin, PolyOp};
 use zq::Word;
 
@@ -23,8 +23,7 @@ fn is_named(task: &str) -> bool {
 }
 
 /// A part of a program planned for a core.
-pub struct PlannedPart<'g, W: Word> {
-    pub graph: &'g Graph<W>,
+pub struct PlannedPart {
     pub layout: Layout,
     pub placement: Placement,
     pub tiles: Tiles,
@@ -52,12 +51,16 @@ fn ordered(info: &BuildInfo, mut port: PortShare, plan: &mut Plan) -> u64 {
     cycles
 }
 
-impl<'g, W: Word> PlannedPart<'g, W> {
+impl PlannedPart {
     /// A program placed and in instructions, without a plan yet.
     ///
     /// # Errors
     /// What the build cannot do.
-    pub fn new(info: &BuildInfo, offer: &Offer, graph: &'g Graph<W>) -> Result<Self, OffloadError> {
+    pub fn new<W: Word>(
+        info: &BuildInfo,
+        offer: &Offer,
+        graph: &Graph<W>,
+    ) -> Result<Self, OffloadError> {
         let layout = Layout::new(info, graph);
         let placement = Placement::new(info, offer, graph, &layout)?;
         let selector = Selector {
@@ -68,7 +71,6 @@ impl<'g, W: Word> PlannedPart<'g, W> {
         };
         let tiles = selector.select(order(graph, &layout, &placement))?;
         Ok(Self {
-            graph,
             layout,
             placement,
             tiles,
@@ -120,10 +122,20 @@ impl<'g, W: Word> PlannedPart<'g, W> {
         self.placement.operations[number].is_on_host()
     }
 
-    /// Counts each task that the device has a part in.
-    pub fn count(&self, info: &BuildInfo, usage: &mut Usage) {
+    /// Bytes of memory that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let submissions = self.plan.submissions.iter();
+        let instructions: usize = submissions.map(|one| one.program.len()).sum();
+        instructions * size_of::<Instruction>()
+            + self.plan.loads.len() * size_of::<TileId>()
+            + self.tiles.bytes()
+            + size_of_val(&self.placement.operations[..])
+    }
+
+    /// Counts each task of its program that the device has a part in.
+    pub fn count<W: Word>(&self, info: &BuildInfo, graph: &Graph<W>, usage: &mut Usage) {
         let mut there: BTreeMap<u32, bool> = BTreeMap::new();
-        for (number, bundle) in self.graph.bundles().iter().enumerate() {
+        for (number, bundle) in graph.bundles().iter().enumerate() {
             // A source stands where it was first used: in a part, maybe at a task of another.
             let is_given = matches!(bundle.operation, PolyOp::Source(..));
             if is_given || !self.placement.operations[number].uses.is_needed {
@@ -133,41 +145,46 @@ impl<'g, W: Word> PlannedPart<'g, W> {
             *there.entry(bundle.task).or_default() |= on_device;
             usage.host_operations += u64::from(!on_device);
         }
-        self.count_host_work(&there, usage);
+        self.count_host_work(graph, &there, usage);
         for (task, there) in there {
-            let name = self.graph.tasks()[task as usize].name;
+            let name = graph.tasks()[task as usize].name;
             if is_named(name) {
                 usage.count(name, there);
             }
         }
-        self.count_operands(info, usage);
+        self.count_operands(info, graph, usage);
     }
 
     /// Counts what the host does with inputs and with results of the device; `there`: for each task whether the device
     /// has a part in it.
-    fn count_host_work(&self, there: &BTreeMap<u32, bool>, usage: &mut Usage) {
-        for number in on_data(self.graph).filter(|number| self.is_on_host(*number)) {
-            let bundle = &self.graph.bundles()[number];
+    fn count_host_work<W: Word>(
+        &self,
+        graph: &Graph<W>,
+        there: &BTreeMap<u32, bool>,
+        usage: &mut Usage,
+    ) {
+        for number in on_data(graph).filter(|number| self.is_on_host(*number)) {
+            let bundle = &graph.bundles()[number];
             let because = match self.placement.operations[number].unsupported {
                 Some(reason) => reason.to_string(),
                 None => CHEAPER.to_owned(),
             };
             let key = (kind(&bundle.operation), because);
-            let is_named = is_named(self.graph.tasks()[bundle.task as usize].name);
+            let is_named = is_named(graph.tasks()[bundle.task as usize].name);
             let is_whole = is_named && !there.get(&bundle.task).copied().unwrap_or_default();
             let own = usage.host_work.entry(key).or_default();
             own.count += 1;
             own.beside += u64::from(!is_whole);
-            own.terms += terms(self.graph, bundle);
+            own.terms += terms(graph, bundle);
         }
     }
 
     /// Counts reads and loads of operands by what they are.
-    fn count_operands(&self, info: &BuildInfo, usage: &mut Usage) {
+    fn count_operands<W: Word>(&self, info: &BuildInfo, graph: &Graph<W>, usage: &mut Usage) {
         let bytes = (self.layout.n * info.lanes as usize * info.word_bytes()) as u64;
         let name = |tile: TileId| {
             let first = self.tiles[tile].tile.limbs.iter().flatten().next();
-            match first.and_then(|limb| self.graph.origin(*limb)) {
+            match first.and_then(|limb| graph.origin(*limb)) {
                 Some(Origin::Ciphertext) => "ciphertexts",
                 Some(Origin::Key) => "keys",
                 Some(Origin::Plaintext) => "plaintexts",
@@ -191,10 +208,10 @@ impl<'g, W: Word> PlannedPart<'g, W> {
     }
 
     /// Reads of each limb from the host's memory.
-    pub fn uses(&self) -> Vec<u32> {
-        let mut uses = vec![0; self.graph.limb_count()];
+    pub fn uses<W: Word>(&self, graph: &Graph<W>) -> Vec<u32> {
+        let mut uses = vec![0; graph.limb_count()];
         let mut count = |limb: &Limb| uses[limb.0 as usize] += 1;
-        for (bundle, placed) in self.graph.bundles().iter().zip(&self.placement.operations) {
+        for (bundle, placed) in graph.bundles().iter().zip(&self.placement.operations) {
             if placed.is_on_host() {
                 bundle.operands.iter().flatten().for_each(&mut count);
             }
@@ -212,22 +229,28 @@ impl<'g, W: Word> PlannedPart<'g, W> {
                 .flatten()
                 .for_each(&mut count);
         }
-        self.graph.outputs().iter().for_each(&mut count);
+        graph.outputs().iter().for_each(&mut count);
         uses
     }
 
     /// A limb's words in a section.
-    pub fn words(&self, limb: Limb, section: usize, whole: &[W]) -> Vec<W> {
+    pub fn words<W: Word>(
+        &self,
+        graph: &Graph<W>,
+        limb: Limb,
+        section: usize,
+        whole: &[W],
+    ) -> Vec<W> {
         let Some(half) = self.layout.sections[section].half else {
             return whole.to_vec();
         };
-        if self.graph.bundle_of(limb).form == Form::Values {
+        if graph.bundle_of(limb).form == Form::Values {
             let middle = whole.len() / 2;
             return match half {
                 Half::Left => whole[..middle].to_vec(),
                 Half::Right => whole[middle..].to_vec(),
             };
         }
-        split(self.graph, self.graph.modulus_of(limb), half, whole)
+        split(graph, graph.modulus_of(limb), half, whole)
     }
 }

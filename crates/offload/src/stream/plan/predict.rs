@@ -25,8 +25,8 @@ pub fn predict<W: Word>(
 ) -> Result<Prediction, OffloadError> {
     let planned = plan_parts(info, offer, parts.iter().map(|part| &**part))?;
     let mut found = timed(info, planned.iter().map(PlannedPart::tiles_and_plan));
-    for part in &planned {
-        part.count(info, &mut found.usage);
+    for (part, graph) in planned.iter().zip(parts) {
+        part.count(info, graph, &mut found.usage);
     }
     Ok(found)
 }

@@ -30,9 +30,9 @@ pub fn plan_parts<'g, W: Word>(
     info: &BuildInfo,
     offer: &Offer,
     graphs: impl Iterator<Item = &'g Graph<W>>,
-) -> Result<Vec<PlannedPart<'g, W>>, OffloadError> {
+) -> Result<Vec<PlannedPart>, OffloadError> {
     let parts = graphs.map(|graph| PlannedPart::new(info, offer, graph));
-    let mut parts: Vec<PlannedPart<'g, W>> = parts.collect::<Result<_, _>>()?;
+    let mut parts: Vec<PlannedPart> = parts.collect::<Result<_, _>>()?;
     let ports = PortShare::new(&parts.iter().map(|part| &part.tiles).collect::<Vec<_>>());
     for (part, port) in parts.iter_mut().zip(&ports) {
         part.plan = part.planned(info, port, usize::MAX)?;
@@ -67,6 +67,6 @@ pub fn plan_parts<'g, W: Word>(
     Ok(parts)
 }
 
-fn cycles<W: Word>(info: &BuildInfo, parts: &[PlannedPart<'_, W>]) -> u64 {
+fn cycles(info: &BuildInfo, parts: &[PlannedPart]) -> u64 {
     timed(info, parts.iter().map(PlannedPart::tiles_and_plan)).cycles
 }

@@ -77,6 +77,14 @@ pub struct Tiles {
 }
 
 impl Tiles {
+    /// Bytes of memory that they take, about: each tile stands in a list and, by its content, in an index.
+    pub fn bytes(&self) -> usize {
+        let limbs: usize = self.entries.iter().map(|one| one.tile.limbs.len()).sum();
+        size_of_val(&self.ops[..])
+            + 2 * self.entries.len() * size_of::<Entry>()
+            + 2 * limbs * size_of::<Option<Limb>>()
+    }
+
     pub fn add(&mut self, tile: Tile, is_made: bool) -> TileId {
         self.entries.push(Entry {
             tile,

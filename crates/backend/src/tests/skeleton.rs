@@ -3,8 +3,8 @@
 //! multiplies in a "device" of a few lines; the host computes the rest, as long as the device does not.
 //!
 //! 1. [`Engine`]: the device's name, what it refuses, how programs are lowered for it ([`Shape`]), and their
-//!    computation. Every engine is a [`crate::Backend`] and serves clients: keys, plaintexts, inputs and results need no
-//!    code of its own.
+//!    computation. Every engine is a [`crate::Backend`] and serves clients: keys, plaintexts, inputs and results need
+//!    no code of its own.
 //! 2. A line in `backends` of the conformance suite.
 
 use crate::lower::{Engine, Shape};

@@ -35,8 +35,8 @@ fn batch<'a>(context: &BfvContext, encoder: &'a Option<Batch>) -> PyResult<&'a B
 encoder_class! {
     /// Encodes integers and fractions into plaintexts and back.
     ///
-    /// Vectors need a plaintext modulus with slots (a prime that is 1 mod 2n): slots 0 to n/2-1 are the first row, the rest
-    /// the second; rotations turn both rows.
+    /// Vectors need a plaintext modulus with slots (a prime that is 1 mod 2n): slots 0 to n/2-1 are the first row, the
+    /// rest the second; rotations turn both rows.
     BfvEncoder(Option<Batch>) in BfvContext over BfvPlaintext;
     new |context| make(context);
     slots {

@@ -121,8 +121,8 @@ decryptor_class! {
     publish(noise_budget) {
         /// Decrypts with noise that hides the ciphertext's own, so that the result may be shared (IND-CPA-D).
         ///
-        /// `noise_budget` is what the circuit that was evaluated is sure to leave (`BfvEstimator.log2_budget`), in bits;
-        /// `security_bits` of statistical security over `queries` published decryptions.
+        /// `noise_budget` is what the circuit that was evaluated is sure to leave (`BfvEstimator.log2_budget`), in
+        /// bits; `security_bits` of statistical security over `queries` published decryptions.
         |this, ciphertext, publication, seed, observer| {
             of_phase!(this, ciphertext, observer, |d, c, phase| d.publish(c, phase, publication, seed))
         }

@@ -136,8 +136,8 @@ estimator_class! {
             self.estimator.any_plaintext().log2
         }
 
-        /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are at
-        /// most `bound` (default: t/2).
+        /// Product with a plaintext: of known `log2_gain` (`BfvPlaintext.log2_gain`), else any whose coefficients are
+        /// at most `bound` (default: t/2).
         #[pyo3(signature = (a, bound=None, *, log2_gain=None))]
         fn multiply_plain(
             &self,

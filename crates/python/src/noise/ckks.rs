@@ -135,7 +135,8 @@ estimator_class! {
             self.estimator.log2_random_rounding().exp2()
         }
 
-        /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless given.
+        /// A plaintext with slots of at most `bound`; `rounding` (`CkksEncoder.rounding`) is the worst case unless
+        /// given.
         #[pyo3(signature = (bound, level, scale, *, rounding=None))]
         fn encode(
             &self,
@@ -173,8 +174,8 @@ estimator_class! {
             wrap(self.estimator.add_constant(&a.inner, value))
         }
 
-        /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and its
-        /// encoded plaintext or None.
+        /// A linear transform: for each giant step whether it rotates, and for each of its terms whether it rotates and
+        /// its encoded plaintext or None.
         fn linear_transform(&self, a: &CkksEstimate, giants: Vec<Giant>) -> PyResult<CkksEstimate> {
             check_level(&self.estimator, a.inner.level)?;
             let term = |(rotates, plaintext): Term| (rotates, plaintext.map(|p| p.inner));

@@ -53,7 +53,7 @@ impl BfvContext {
 context_class! {
     /// A checked, immutable BFV parameter set.
     BfvContext(Params) by each;
-    new(plain_modulus: u64) options { auxiliary: Vec<u128> = Vec::new(); word_bits: Option<u32> = None; } {
+    new(plain_modulus: u64) options { auxiliary: Vec<u128> = (Vec::new()); word_bits: Option<u32> = (None); } {
         /// Data primes `moduli`, special primes `special`, plaintext modulus `plain_modulus` (2 to 2^60).
         ///
         /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,

@@ -7,7 +7,7 @@ macro_rules! context_class {
     (
         $(#[$doc:meta])*
         $class:ident($params:ty) by $each:ident;
-        new($number:ident: $number_type:ty) $(options { $($option:ident: $kind:ty = $default:expr;)+ })? {
+        new($number:ident: $number_type:ty) $(options { $($option:ident: $kind:ty = ($($default:tt)+);)+ })? {
             $(#[$new_doc:meta])*
             |$py:ident, $ring:ident, $policy:ident| $make:expr
         }
@@ -27,7 +27,7 @@ macro_rules! context_class {
             #[new]
             #[pyo3(signature = (
                 n, moduli, special, $number, *, dnum=None, secret="ternary", error="binomial:21",
-                $($($option = $default,)+)? security=128, table="2024-classical", allow_insecure=false
+                $($($option = $($default)+,)+)? security=128, table="2024-classical", allow_insecure=false
             ))]
             #[expect(clippy::too_many_arguments, reason = "keyword arguments of a Python constructor")]
             fn new(

@@ -58,8 +58,8 @@ context_class! {
         ///
         /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,
         /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. `auxiliary`: primes of the second
-        /// basis of multiplication (default: chosen). `word_bits`: 64 or 128 (default: 64 if every modulus fits). A set below
-        /// `security` bits by `table` is refused unless `allow_insecure`.
+        /// basis of multiplication (default: chosen). `word_bits`: 64 or 128 (default: 64 if every modulus fits). A set
+        /// below `security` bits by `table` is refused unless `allow_insecure`.
         |py, ring, policy| {
             let policy = policy()?;
             let wide = ring.word_bits(word_bits, &auxiliary)? == u128::BITS;

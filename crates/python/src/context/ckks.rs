@@ -14,8 +14,8 @@ context_class! {
         /// Data primes `moduli` (the first stays to the end), special primes `special`, default scale `scale`.
         ///
         /// `dnum`: digits of key switching (default: one prime each). `secret`: ternary, binary, binomial:ETA,
-        /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table` is
-        /// refused unless `allow_insecure`.
+        /// gaussian:SIGMA or weight:H; `error`: binomial:ETA or gaussian:SIGMA. A set below `security` bits by `table`
+        /// is refused unless `allow_insecure`.
         |py, ring, policy| {
             ring.refuse_wide("CKKS")?;
             let rlwe = ring.literal()?;

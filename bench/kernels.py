@@ -59,7 +59,7 @@ def matrices(a: Any, b: Any) -> Any:
     b=rs.Encrypted(32, 32, bound=1.0, packing="rows"),
 )
 def matrices_by_rows(a: Any, b: Any) -> Any:
-    """In a layout that is none for it: the longest compilation known."""
+    """In a layout that does not suit it: the longest compilation known."""
     return a @ b
 
 

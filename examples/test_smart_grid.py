@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from smart_grid import data, encrypted, gmdh
+from smart_grid.nibnaf import decode
 
 from ringsmith import bfv
 from ringsmith._native import default_moduli, ntt_primes
-from ringsmith.encodings.nibnaf import decode
 from ringsmith.runtime.devices import open_device
 
 SCRIPT = Path(__file__).parent / "05_smart_grid.py"

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from smart_grid.gmdh import Network, Node
+from smart_grid.nibnaf import Nibnaf, decode
 
 from ringsmith import bfv
 from ringsmith._native import Device, Program, ntt_primes
-from ringsmith.encodings.nibnaf import Nibnaf, decode
 from ringsmith.runtime.polynomials import EncryptedPolynomial
 
 Array = NDArray[np.float64]

@@ -75,12 +75,12 @@ def read_text(path: Path, limit: int = MAX_TEXT, remedy: str = "") -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file; InputError for what is none, nested too deeply or too large."""
+    """Return the tables of a TOML file; InputError for bad syntax, deep nesting or too many bytes."""
     return parsed(path, "TOML", tomllib.loads, read_text(path))
 
 
 def read_json(path: Path) -> Any:
-    """Return what a JSON file holds; InputError for what is none, nested too deeply or too large."""
+    """Return the value of a JSON file; InputError for bad syntax, deep nesting or too many bytes."""
     return parsed(path, "JSON", json.loads, read_text(path))
 
 

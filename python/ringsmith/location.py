@@ -49,7 +49,7 @@ class Location:
 
 @lru_cache(maxsize=1024)
 def _is_library(file: str) -> bool:
-    """Tell whether a frame is ours, numpy's or the standard library's; our own tests count as users."""
+    """Return whether a frame is ours, numpy's or the standard library's; our own tests count as users."""
     if file.startswith(_PACKAGE):
         return not Path(file).name.startswith("test_")
     return file.startswith(_NUMPY) or (file.startswith(_STANDARD) and "site-packages" not in file)

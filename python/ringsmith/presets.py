@@ -6,12 +6,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
-from ringsmith import _native, shipped
+from ringsmith import shipped
 from ringsmith.errors import ParameterError
-from ringsmith.knobs import Keys, Knobs, Ntt8Keys, Ntt8Knobs
+from ringsmith.knobs import Keys, Knobs
 from ringsmith.specs import build, checked_name, parsed_toml, read_toml, shown
 
 # Clock frequencies in MHz that the info block's kHz registers can hold.
@@ -21,8 +22,8 @@ CONVERSIONS = ("scale-lift", "decomp")
 OPERATIONS = ("polymul", "tensor", "zero-encrypt", "delta-m-decrypt", "decrypt", "key-switch")
 
 
-#: What the key `top` of a preset's file may be; a co-processor's may leave it out.
-SYSTEM, NTT8 = "system", "ntt8"
+#: The key `top` of a co-processor's preset, which its file may leave out.
+SYSTEM = "system"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,7 @@ class Preset(Keys, Knobs):
     """A design point; the keys of its file: docs/knobs.md."""
 
     top: ClassVar[str] = SYSTEM
+    what: ClassVar[str] = "a co-processor"
     #: Folders of `rtl/` with its modules.
     folders: ClassVar[tuple[str, ...]] = ("prim", "arith", "ntt", "rns", "mem", "core", "host", "system", "top")
 
@@ -102,44 +104,67 @@ class Preset(Keys, Knobs):
             yield f"word_bits and prime_bits must leave at least {least} bits for a prime 1 mod 2 n_max, got {bits}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ntt8Preset(Ntt8Keys, Ntt8Knobs):
-    """A design point with another top, an 8-point accelerator (docs/ntt8.md)."""
+#: Rooms of presets with another top, by their key `top`. A room has `KIND` in its `preset`, the class of its presets;
+#: `TOPS` in its `top`, what describes its hardware by `shell`; and `measured` in its `measure`, for `simulate`.
+ROOMS: Mapping[str, str] = {"ntt8": "ringsmith.ntt8"}
 
-    top: ClassVar[str] = NTT8
-    folders: ClassVar[tuple[str, ...]] = ("prim", "arith", "ntt8")
+
+#: Every top, for `preset_names`.
+EVERY = (SYSTEM, *ROOMS)
+
+
+class AnyPreset(Protocol):
+    """What presets of each top have."""
+
+    top: ClassVar[str]
+    #: What a message calls it.
+    what: ClassVar[str]
+    #: Folders of `rtl/` with its modules.
+    folders: ClassVar[tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+
+    @property
+    def paper(self) -> str:
+        """The paper that it stands for."""
+
+    @property
+    def scheme(self) -> str:
+        """The scheme that it serves."""
+
+    @property
+    def clock_mhz(self) -> tuple[float, ...]:
+        """Clocks, the fastest last."""
 
     @property
     def n_max(self) -> int:
-        """Points of the transform."""
-        return 8
-
-    @property
-    def streams(self) -> bool:
-        """Whether polynomials go through AXI4-Stream, not through registers."""
-        return self.variant == "stream"
+        """The largest ring degree."""
 
     @property
     def shell(self) -> str:
-        """What its top puts around the transform: AXI4-Stream (`axis`) or registers (`axil`)."""
-        return "axis" if self.streams else "axil"
+        """What its top puts around it."""
 
-    @property
-    def prime(self) -> int:
-        """The modulus: the one asked for, or the largest prime 1 mod 2 n_max of `word_bits` bits."""
-        return self.modulus or _native.ntt_primes(self.n_max, self.word_bits, 1)[0]
+    def numbers(self) -> dict[str, int]:
+        """Every knob as the number that hardware has."""
+
+    def parameters(self) -> dict[str, int]:
+        """The parameters of the top in SystemVerilog."""
+
+    def broken(self) -> Iterator[str]:
+        """Return violated rules of the hardware."""
 
     def complaints(self) -> Iterator[str]:
         """Return errors in the keys that are no hardware."""
-        bits = self.modulus.bit_length() if self.modulus else self.word_bits
-        if self.modulus < 0 or not self.modulus_bits_min <= bits <= self.word_bits:
-            yield f"modulus must have {self.modulus_bits_min}..{self.word_bits} bits, got {self.modulus} of {bits} bits"
-        if self.modulus and not (self.modulus % (2 * self.n_max) == 1 and _native.is_prime(self.modulus)):
-            yield f"modulus must be a prime 1 mod {2 * self.n_max}, got {self.modulus}"
 
 
-AnyPreset = Preset | Ntt8Preset
-KINDS: dict[str, type[AnyPreset]] = {SYSTEM: Preset, NTT8: Ntt8Preset}
+Kind = TypeVar("Kind", bound=AnyPreset)
+
+
+def room(top: str, part: str) -> Any:
+    """Return a module of the room of a top."""
+    return import_module(f"{ROOMS[top]}.{part}")
 
 
 #: Bases that may stand behind each other.
@@ -170,18 +195,22 @@ def load_preset(name: str, overrides: Mapping[str, Any] | None = None) -> Preset
     types, impossible combinations and presets with another top raise `ParameterError` naming the key and what would
     work.
     """
-    preset = load_any(name, overrides)
-    if isinstance(preset, Preset):
-        return preset
-    able = ", ".join(preset_names())
-    raise ParameterError(
-        f"preset {preset.name} is an 8-point accelerator, for simulate, generate and synth; here: {able}"
-    )
+    kind, settings = resolved(name, overrides)
+    if kind is not Preset:
+        able = ", ".join(preset_names())
+        raise ParameterError(f"preset {name} is {kind.what}, for simulate, generate and synth; here: {able}")
+    return _made(Preset, name, settings)
 
 
 def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset:
     """Load a preset of any top as `load_preset` does one of the co-processor."""
     kind, settings = resolved(name, overrides)
+    made: AnyPreset = _made(kind, name, settings)
+    return made
+
+
+def _made(kind: type[Kind], name: str, settings: Mapping[str, Setting]) -> Kind:
+    """Return a checked preset. Raises ParameterError for the first rule that it breaks."""
     preset = build(kind, f"preset {name}", {key: setting.value for key, setting in settings.items()})
     checked_name("a preset", preset.name)
     # The first alone: what comes later may not even be computable.
@@ -190,7 +219,7 @@ def load_any(name: str, overrides: Mapping[str, Any] | None = None) -> AnyPreset
     return preset
 
 
-def resolved(name: str, overrides: Mapping[str, Any] | None = None) -> tuple[type[AnyPreset], dict[str, Setting]]:
+def resolved(name: str, overrides: Mapping[str, Any] | None = None) -> tuple[type[Any], dict[str, Setting]]:
     """Return the class of a preset and its keys with where each value comes from; values are not checked yet.
 
     Raises:
@@ -198,7 +227,8 @@ def resolved(name: str, overrides: Mapping[str, Any] | None = None) -> tuple[typ
             replace that the preset has not.
     """
     chain = _chain(name)
-    kind = KINDS[_top(chain)]
+    top = _top(chain)
+    kind: type[Any] = Preset if top == SYSTEM else room(top, "preset").KIND
     settings = {
         field.name: Setting(field.default, DEFAULT)
         for field in dataclasses.fields(kind)
@@ -271,8 +301,8 @@ def _top(chain: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             raise ParameterError(
                 f"preset {source}: top is {shown(own['top'])}, but its base {last} is for {shown(top)}"
             )
-    if top not in KINDS:
-        raise ParameterError(f"preset {last}: top must be {' or '.join(KINDS)}, got {shown(top)}")
+    if top not in EVERY:
+        raise ParameterError(f"preset {last}: top must be {' or '.join(EVERY)}, got {shown(top)}")
     return str(top)
 
 

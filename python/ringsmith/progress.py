@@ -47,7 +47,7 @@ def _nothing(_: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Tell what is done now."""
+    """Report what is done now to the reporter of this context, if there is one."""
     told = _TOLD.get()
     if told is not None:
         told(text)
@@ -55,7 +55,7 @@ def tell(text: str) -> None:
 
 @contextmanager
 def _line(stream: TextIO) -> Iterator[Told]:
-    """Show what is told last and the seconds that passed, in one line that is cleared at the end."""
+    """Show the last text and the seconds that passed, in one line that is cleared at the end."""
     now, done, start = [""], threading.Event(), time.monotonic()
 
     def show() -> None:

@@ -12,17 +12,17 @@ from ringsmith.errors import InputError
 
 
 def is_int(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is one of Python's whole numbers, as JSON and TOML have them."""
+    """Return whether a value is one of Python's whole numbers, as JSON and TOML have them."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:
-    """Tell whether a value is a whole number of Python or numpy."""
+    """Return whether a value is a whole number of Python or numpy."""
     return is_int(value) or isinstance(value, np.integer)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Tell whether a value is a finite real number of Python or numpy."""
+    """Return whether a value is a finite real number of Python or numpy."""
     return is_whole(value) or (isinstance(value, float | np.floating) and math.isfinite(value))
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import ParameterError
-from ringsmith.presets import NTT8, SYSTEM, Preset, load_any, load_preset, parse_overrides, preset_names, resolved
+from ringsmith.presets import EVERY, Preset, load_any, load_preset, parse_overrides, preset_names, resolved
 from ringsmith.specs import read_toml
 
 
-@pytest.mark.parametrize("name", preset_names(SYSTEM, NTT8))
+@pytest.mark.parametrize("name", preset_names(*EVERY))
 def test_every_preset_loads_and_says_only_what_differs(name: str, tmp_path: Path) -> None:
     assert load_any(name).name == name
     assert repeated(read_toml(shipped.spec() / "presets" / f"{name}.toml", "preset"), tmp_path) == []

@@ -339,7 +339,7 @@ NOT_HERE = (
 
 
 def tried(text: str) -> bool:
-    """Tell whether a remedy is tried: here, by another test, or known to need what no test has."""
+    """Return whether a remedy is tried: here, by another test, or known to need what no test has."""
     known = (*CALLS, *COMMANDS, *TRIED_BY, *NOT_HERE)
     return any(part in text or text in part for part in known)
 

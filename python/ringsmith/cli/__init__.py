@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _status(arguments: list[str]) -> int:
-    # The verb is the first word that is no option; what is none of ours is told beside all that are.
+    # The verb is the first word that is no option; the error for an unknown verb lists all verbs.
     word = next((argument for argument in arguments if not argument.startswith("-")), "")
     command = typer.main.get_command(application((word,) if word in VERBS else VERBS))
     with command.make_context("ringsmith", arguments) as context:

@@ -11,7 +11,7 @@ import typer
 
 from ringsmith.cli.common import print_json
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.presets import NTT8, SYSTEM, load_any, parse_overrides, preset_names, resolved
+from ringsmith.presets import EVERY, load_any, parse_overrides, preset_names, resolved
 from ringsmith.runtime.describe import describe
 
 EXAMPLES = """Examples:
@@ -58,7 +58,7 @@ def show(
         _show_preset(str(file), settings or [], json=json)
         return
     if settings:
-        raise InputError(f"{file}: --set goes with a preset: {', '.join(preset_names(SYSTEM, NTT8))}, or a .toml file")
+        raise InputError(f"{file}: --set goes with a preset: {', '.join(preset_names(*EVERY))}, or a .toml file")
     facts, text = describe(file, listing=listing, producers=made_by or ())
     if json:
         print_json(facts)
@@ -75,7 +75,7 @@ def _is_preset(file: Path) -> bool:
         return True
     if file.exists() or file.name != str(file) or file.suffix:
         return False
-    names = preset_names(SYSTEM, NTT8)
+    names = preset_names(*EVERY)
     if str(file) not in names:
         raise ParameterError(f"{file}: no such file, nor a preset; presets: {', '.join(names)}")
     return True

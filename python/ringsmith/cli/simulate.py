@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,11 +28,10 @@ from ringsmith.cli.measure import (
     measure,
     switches_keys,
 )
-from ringsmith.cli.simulate_ntt8 import simulate_ntt8
 from ringsmith.cli.simulate_report import report_of, show, whole_of
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
-from ringsmith.presets import CONVERSIONS, NTT8, OPERATIONS, SYSTEM, Ntt8Preset, Preset, load_any, parse_overrides
+from ringsmith.presets import CONVERSIONS, OPERATIONS, SYSTEM, AnyPreset, Preset, load_any, parse_overrides, room
 from ringsmith.report.batch import batch_report, half_of, steady_report
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import write_trace
@@ -149,7 +148,8 @@ def simulate(
     made = load_any(preset, parse_overrides(overrides or []))
     shipped = not overrides and not preset.endswith(".toml")
     request = Request(op, n, on, whole, batch, trace, assembly, json, shipped)
-    raise typer.Exit(_OF_TOP[made.top](made, request))
+    measured: Callable[[Any, Request], int] = _system if made.top == SYSTEM else _other
+    raise typer.Exit(measured(made, request))
 
 
 @dataclass(frozen=True)
@@ -202,12 +202,14 @@ class Request:
         return min(made.n_max, 4096) if self.n is None else _ring_degree(self.n)
 
 
-def _ntt8(made: Ntt8Preset, request: Request) -> int:
-    """Measure an 8-point accelerator; returns the exit status."""
+def _other(made: AnyPreset, request: Request) -> int:
+    """Measure a device that is no co-processor; returns the exit status."""
     if request.on != "rtl" or request.trace is not None or request.assembly:
-        raise InputError(f"{made.name} is an 8-point accelerator: without --on model, --trace and --assembly")
+        raise InputError(f"{made.name} is {made.what}: without --on model, --trace and --assembly")
     whole_table = request.op == "encrypt" and request.shipped and not request.json
-    return simulate_ntt8(made, request.op, request.n, every_variant=whole_table, json=request.json)
+    measured = room(made.top, "measure").measured
+    status: int = measured(made, request.op, request.n, every_variant=whole_table, json=request.json)
+    return status
 
 
 def _system(made: Preset, request: Request) -> int:
@@ -231,10 +233,6 @@ def _system(made: Preset, request: Request) -> int:
     else:
         show(report)
     return 0 if report["correct"] else 1
-
-
-#: What measures a preset, by its top.
-_OF_TOP: Mapping[str, Callable[[Any, Request], int]] = {SYSTEM: _system, NTT8: _ntt8}
 
 
 def _measured(made: Preset, request: Request, degree: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ LINES = {"serial": ("byte", "spi", "uart"), "axi4": ("axi",)}
 
 
 def applies(preset: Preset, op: str, n: int) -> bool:
-    """Tell whether there is something to compare: a controller, and one program of instructions."""
+    """Return whether there is something to compare: a controller, and one program of instructions."""
     return preset.controller != "none" and op in OPERATIONS and n <= preset.n_max
 
 

@@ -39,7 +39,7 @@ def measure(circuit: Circuit, encoding: Encoding, values: Mapping[int, Array]) -
 
 
 def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
-    """Tell whether no constant of a circuit is contrived."""
+    """Return whether no constant of a circuit is contrived."""
     constants = [number for number, plain in enumerate(circuit.plains) if plain.constant]
     used = {number for number, _ in encodings(circuit)}.intersection(constants)
     if not used:

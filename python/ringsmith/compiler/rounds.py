@@ -128,7 +128,7 @@ class _Cut:
         return kernels, Plan(tuple(rounds), self.values[id(output)])
 
     def _comes_back(self, node: Node, number: int) -> bool:
-        """Tell whether a value is computed in a round and needed outside of it."""
+        """Return whether a value is computed in a round and needed outside of it."""
         if not node.encrypted or self.round[id(node)] != number or node.op is Op.REFRESH:
             return False
         if node.op is Op.INPUT and node is not self.graph.output:

@@ -86,7 +86,7 @@ class Point:
 
 
 def dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Tell whether one result is nowhere worse than another and somewhere better, or the same."""
+    """Return whether one result is nowhere worse than another and somewhere better, or the same."""
     return all(a <= b for a, b in zip(one, other, strict=True))
 
 

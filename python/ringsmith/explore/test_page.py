@@ -99,7 +99,7 @@ def test_the_page_selects_sorts_and_filters_in_a_browser(search: Search, tmp_pat
 
 
 def round_number(label: str) -> bool:
-    """Tell whether an axis's label has at most two digits that are not zero, or three the last of which is 5."""
+    """Return whether an axis's label has at most two digits that are not zero, or three the last of which is 5."""
     digits = label.replace(",", "").replace(".", "").lstrip("-0").rstrip("0")
     return len(digits) <= 2 or (len(digits) == 3 and digits[-1] == "5")
 

@@ -73,7 +73,7 @@ class Approximation:
         return type(self), (self.name, self.low, self.high, self.coefficients, self.error)
 
     def __repr__(self) -> str:
-        """Tell function, interval, degree, levels and error."""
+        """Return function, interval, degree, levels and error as text."""
         cost = f"degree {self.degree}, {self.depth} levels"
         return f"<{self.name} on [{self.low:g}, {self.high:g}]: {cost}, error {self.error:.2g}>"
 
@@ -125,7 +125,7 @@ class Composition:
         return x + self.shift if self.shift else x
 
     def __repr__(self) -> str:
-        """Tell function, interval, gap, stages, levels and error."""
+        """Return function, interval, gap, stages, levels and error as text."""
         return (
             f"<{self.name} on [{self.low:g}, {self.high:g}] without ]-{self.gap:g}, {self.gap:g}[: "
             f"{len(self.stages)} polynomials, {self.depth} levels, error {self.error:.2g}>"

@@ -179,7 +179,7 @@ def _known(value: Any, what: str, where: Location) -> Any:
 
 
 def is_complex(value: Any) -> bool:
-    """Tell whether a value is complex: by its type, or because a number in it is."""
+    """Return whether a value is complex: by its type, or because a number in it is."""
     if isinstance(value, list | tuple):
         return any(is_complex(one) for one in value)
     if isinstance(value, np.ndarray | np.generic):

@@ -97,7 +97,7 @@ def _remedy_of_norm(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Tell whether a keyword's value is the one that changes nothing."""
+    """Return whether a keyword's value is the one that changes nothing."""
     return value is default or (isinstance(value, bool | str) and type(value) is type(default) and value == default)
 
 
@@ -287,7 +287,7 @@ def _sum(a: Any, axis: Any = None, keepdims: Any = False, initial: Any = 0, wher
 
 
 def _scalar(initial: Any) -> bool:
-    """Tell whether there is something to add."""
+    """Return whether there is something to add."""
     if np.ndim(initial):
         raise KernelError("initial= is one number", here())
     return bool(initial != 0)

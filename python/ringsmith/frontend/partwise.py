@@ -218,10 +218,10 @@ for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": 
 
 
 def shape_function(function: Any) -> bool:
-    """Tell whether a function only asks for the shape."""
+    """Return whether a function only asks for the shape."""
     return function in _SHAPES
 
 
 def supported(function: Any) -> bool:
-    """Tell whether numpy's function has an encrypted form at all."""
+    """Return whether numpy's function has an encrypted form at all."""
     return function in FUNCTIONS

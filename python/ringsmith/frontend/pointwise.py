@@ -79,7 +79,7 @@ class Pointwise:
         return self._tried(points.copy(), "")
 
     def _takes_arrays(self, points: Array) -> bool:
-        """Tell whether the function takes an array: those of math, and branches on the value, take one number."""
+        """Return whether the function takes an array: those of math, and branches on the value, take one number."""
         inputs = self.function.nin if isinstance(self.function, np.ufunc) else 1
         if inputs != 1:
             raise InputError(
@@ -95,7 +95,7 @@ class Pointwise:
         return True
 
     def _takes_numbers(self, point: float) -> bool:
-        """Tell whether the function takes one number; a failure that concerns its value says that it does."""
+        """Return whether the function takes one number; a failure that concerns its value says that it does."""
         try:
             return np.ndim(self.function(point)) == 0
         except (TypeError, AttributeError, IndexError):

@@ -123,7 +123,7 @@ def of(value: Any, like: Tensor) -> Quotient:
 
 
 def is_quotient(value: Any) -> bool:
-    """Tell whether a value, or one of a sequence of values, is a quotient."""
+    """Return whether a value, or one of a sequence of values, is a quotient."""
     if isinstance(value, list | tuple):
         return any(is_quotient(one) for one in value)
     return isinstance(value, Quotient)

@@ -41,7 +41,7 @@ def refresh(
     packing: str = "auto",
     shape: Any = None,
 ) -> Any:
-    """Have the client decrypt x, apply `function` in the clear and encrypt the result anew.
+    """Send x to the client, which decrypts it, applies `function` in the clear and encrypts the result anew.
 
     `function` is any function of one array to one array, such as a comparison, a sort or a maximum; it runs at the
     client only. Its results lie in low..high, or within `bound`: the client refuses others. Without a function the

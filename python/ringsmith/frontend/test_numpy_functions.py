@@ -114,7 +114,7 @@ def data(shape: tuple[int, ...], seed: int = 0) -> Array:
 
 
 def limited(error: KernelError) -> bool:
-    """Tell whether a refusal states one of the documented limits, beyond what numpy refuses."""
+    """Return whether a refusal states one of the documented limits, beyond what numpy refuses."""
     limits = (
         "in memory",
         "with 0 axes",

@@ -39,7 +39,7 @@ class Function:
         return [(name, "") for name in self.arguments] if self.signature is None else self.signature
 
     def has_default(self, name: str) -> bool:
-        """Tell whether a parameter may be left out."""
+        """Return whether a parameter may be left out."""
         return any(known == name and default for known, default in self.parameters())
 
 
@@ -116,7 +116,7 @@ class Item:
         return last.trees if isinstance(last, Group) and last.opened == "{" else ()
 
     def has(self, name: str) -> bool:
-        """Tell whether it has an attribute of that name."""
+        """Return whether it has an attribute of that name."""
         return any(one[0] == name for one in self.attributes)
 
     def options(self, name: str) -> dict[str, Trees]:

@@ -13,7 +13,7 @@ _TAKES_CFG = re.compile(r"^ *parameter core_cfg_t Cfg\b", re.MULTILINE)
 
 
 def takes_cfg(source: Path) -> bool:
-    """Tell whether the module in this file has the parameter `Cfg`."""
+    """Return whether the module in this file has the parameter `Cfg`."""
     return _TAKES_CFG.search(source.read_text("utf-8")) is not None
 
 

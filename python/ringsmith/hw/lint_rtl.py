@@ -9,12 +9,12 @@ from ringsmith.hw import format_rtl
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.process import say
 from ringsmith.hw.verilator import lint
-from ringsmith.presets import NTT8, SYSTEM, load_any, preset_names
+from ringsmith.presets import EVERY, load_any, preset_names
 
 
 def findings() -> list[str]:
     """Return what Verilator says of the tops of all presets, by preset; empty when they are clean."""
-    presets = [load_any(name) for name in preset_names(SYSTEM, NTT8)]
+    presets = [load_any(name) for name in preset_names(*EVERY)]
     return [f"{p.name}: {line}" for p in presets for line in lint(top_of(p), top_parameters(p))]
 
 

@@ -27,7 +27,7 @@ from ringsmith.hw.synth.job import run_yosys
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.vectors import lane_vector, prime_below, smallest_root
 from ringsmith.hw.written import files_of
-from ringsmith.presets import NTT8, SYSTEM, AnyPreset, load_any, load_preset, parse_overrides, preset_names
+from ringsmith.presets import EVERY, AnyPreset, load_any, load_preset, parse_overrides, preset_names
 
 pytestmark = pytest.mark.hw
 
@@ -267,7 +267,7 @@ ONE_OF_EACH = {"cofhee", "heaws", "zynq-cn", "zynq-stream"}
     "name",
     [
         pytest.param(name, marks=[] if name in ONE_OF_EACH else [pytest.mark.slow])
-        for name in preset_names(SYSTEM, NTT8)
+        for name in preset_names(*EVERY)
         if name != "tiny"
     ],
 )
@@ -282,7 +282,7 @@ def test_no_top_and_no_host_is_without_a_preset_in_the_short_run() -> None:
         presets = [load_any(name) for name in names]
         return {(top_of(preset), str(getattr(preset, "host", ""))) for preset in presets}
 
-    assert kinds(ONE_OF_EACH) == kinds(preset_names(SYSTEM, NTT8))
+    assert kinds(ONE_OF_EACH) == kinds(preset_names(*EVERY))
 
 
 TESTBENCHES = [

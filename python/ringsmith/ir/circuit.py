@@ -124,13 +124,13 @@ class Circuit:
         return tuple(sorted({by for step in self.steps for by in step.rotations}))
 
     def switches_keys(self) -> bool:
-        """Tell whether any operation needs a key switch."""
+        """Return whether any operation needs a key switch."""
         return any(step.key_switches for step in self.steps)
 
     def encrypts(self) -> bool:
-        """Tell whether the evaluator encrypts zeros and so needs the public key."""
+        """Return whether the evaluator encrypts zeros and so needs the public key."""
         return any(step.kind in _ENCRYPTIONS for step in self.steps)
 
     def relinearizes(self) -> bool:
-        """Tell whether a relinearisation key is needed."""
+        """Return whether a relinearisation key is needed."""
         return any(step.kind in RELINEARIZATIONS for step in self.steps)

@@ -67,7 +67,7 @@ class Node:
 
     @property
     def exact(self) -> bool:
-        """Tell whether the values are exact integers (BFV)."""
+        """Return whether the values are exact integers (BFV)."""
         return exact(self.low)
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told about the layouts of a kernel."""
+"""The notes that a report has on the layouts of a kernel."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def magnitude(array: Array) -> Any:
 
 
 def exact(array: Array) -> bool:
-    """Tell whether an array holds exact integers."""
+    """Return whether an array holds exact integers."""
     return array.dtype != np.float64
 
 

@@ -41,7 +41,7 @@ class PlainOperand:
 
     @cached_property
     def constant(self) -> bool:
-        """Tell whether the values are known before the program runs: no argument has part in them."""
+        """Return whether the values are known before the program runs: no argument has part in them."""
         seen: set[int] = set()
         pending = [self.node]
         while pending:
@@ -64,7 +64,7 @@ class PlainOperand:
 
     @cached_property
     def uniform(self) -> bool:
-        """Tell whether every slot holds the same number: its encoding rounds one coefficient."""
+        """Return whether every slot holds the same number: its encoding rounds one coefficient."""
         if (self.gather < 0).any():
             return False
         held = self.node.low.reshape(-1)[self.gather] if self.node.op is Op.CONSTANT else self.gather

@@ -41,7 +41,7 @@ class Answer:
     parts: tuple[Any, ...] = ()
 
     def is_of(self, predict: Callable[[Array], Any], box: Box) -> bool:
-        """Tell whether the decision gives what `predict` gives on the box's points, near ties aside."""
+        """Return whether the decision gives what `predict` gives on the box's points, near ties aside."""
         scores = in_parts(self.scores, box.points)
         expected = np.asarray(predict(box.points))
         found = self.decision.labels(scores)
@@ -114,12 +114,12 @@ def _perceptron(model: Any, classes: NDArray[Any]) -> Iterator[Answer]:
 
 
 def _several(classes: Any) -> bool:
-    """Tell whether the classes are those of several targets."""
+    """Return whether the classes are those of several targets."""
     return isinstance(classes, list) and all(np.ndim(one) == 1 for one in classes) and len(classes) > 0
 
 
 def _labels(model: Any) -> bool:
-    """Tell whether a classifier was fitted to an indicator of several labels."""
+    """Return whether a classifier was fitted to an indicator of several labels."""
     kind = getattr(getattr(model, "_label_binarizer", None), "y_type_", "")
     return str(kind).startswith("multilabel")
 

@@ -109,7 +109,7 @@ def applied(made: Map, size: int, points: Array) -> Array:
 
 
 def agrees(found: Array, expected: Array) -> bool:
-    """Tell whether two arrays (rows, outputs) differ by rounding only."""
+    """Return whether two arrays (rows, outputs) differ by rounding only."""
     if found.shape != expected.shape or not (np.isfinite(found).all() and np.isfinite(expected).all()):
         return False
     allowed = _ROUNDING * np.ptp(expected, axis=0) + 1e-11 * np.abs(expected).max(initial=0.0)
@@ -117,7 +117,7 @@ def agrees(found: Array, expected: Array) -> bool:
 
 
 def held(made: Map, function: Rows, box: Box) -> bool:
-    """Tell whether a map agrees with the function on the box's points."""
+    """Return whether a map agrees with the function on the box's points."""
     return agrees(applied(made, box.size, box.points), in_parts(function, box.points))
 
 

@@ -17,7 +17,7 @@ def checked(url: str, api_key: str, *, allow_http: bool) -> str:
     api_key = api_key.strip()
     try:
         parts = urlsplit(url)
-        # A port that is none is found when it is asked for.
+        # Reading the port raises ValueError where it is no number.
         known = bool(parts.hostname and parts.port != 0) if parts.scheme in ("http", "https") else bool(socket_of(url))
     except ValueError:
         known = False

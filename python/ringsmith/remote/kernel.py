@@ -55,7 +55,7 @@ class _Side:
 
 
 def _prepared(side: _Side) -> steps.Steps[tuple[str, str]]:
-    """Have the server keep program and keys; returns their addresses."""
+    """Store program and keys on the server; returns their addresses."""
     program, keys = side.blobs()
     return (yield from steps.upload(program)), (yield from steps.upload(keys))
 

@@ -56,7 +56,7 @@ class Shared:
 
 
 def shared(arrays: Mapping[str, NDArray[Any]], keep: float, result: int) -> Steps[Shared]:
-    """Have the server keep plain arguments that are long, and ask how much it takes at a time."""
+    """Store long plain arguments on the server, and ask how much it takes at a time."""
     plain = yield from steps.plain_arguments(arrays)
     body = (yield Request("GET", "/v1/status")).told("limits", "body", kind=int)
     return Shared(plain, keep, max(1, min(_BYTES, body) - _HEADS), result)
@@ -140,7 +140,7 @@ def _json(data: memoryview) -> Any:
 
 
 def checked_keep(keep: float) -> float:
-    """Return seconds to keep; InputError for what is none."""
+    """Return the seconds to keep; InputError for anything but a positive number."""
     if not 0 <= keep <= _LONGEST:
         raise InputError(f"keep={keep}: seconds from 0 (keep nothing) to {_LONGEST:.0f} (366 days)")
     return float(keep)

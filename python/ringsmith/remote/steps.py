@@ -151,7 +151,7 @@ def address(data: bytes) -> str:
 
 
 def upload(data: bytes) -> Steps[str]:
-    """Have the server keep a blob; only what it lacks is sent, and what was sent before an interruption is not."""
+    """Store a blob on the server; only parts that it lacks are sent, so an interrupted upload goes on."""
     where = address(public(data))
     if len(data) <= _WHOLE:
         known = yield Request("GET", f"/v1/blobs/{where}/facts", expected=("not_found",))

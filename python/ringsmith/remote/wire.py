@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 10.0
-#: Statuses of an answer that has what was asked for; a redirection is none of ours.
+#: Statuses of an answer with the requested content; redirections are refused.
 _SUCCESSES = (200, 201, 202, 204)
 #: Seconds between two bytes.
 _SILENCE = 60.0

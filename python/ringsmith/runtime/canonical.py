@@ -82,7 +82,7 @@ def _elements(array: NDArray[Any]) -> Iterator[bytes]:
 
 
 def _fits(array: NDArray[Any]) -> bool:
-    """Tell whether every element is an integer of 64 bits."""
+    """Return whether every element is an integer of 64 bits."""
     if array.dtype.kind in "bi":
         return True
     return all(isinstance(item, int) and -(2**63) <= item < 2**63 for item in array.reshape(-1).tolist())

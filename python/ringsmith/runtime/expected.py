@@ -32,7 +32,7 @@ class Expected:
 
     @property
     def holds(self) -> bool:
-        """Tell whether each polynomial is as near to its function as it states."""
+        """Return whether each polynomial is as near to its function as it states."""
         return all(use.holds for use in self.uses)
 
     def function_error(self, output: Array) -> float | None:

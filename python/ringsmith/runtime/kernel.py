@@ -79,7 +79,7 @@ class Kernel(KernelDefinition, Shown):
         return clear.exact(self, arrays) if self.scheme == "bfv" else clear.real(self, arrays)
 
     def expected(self, arrays: Mapping[str, Array]) -> Array:
-        """Return what the answer ought to be: the reference's where one is given, else the clear evaluation."""
+        """Return the expected answer: the reference's where one is given, else the clear evaluation."""
         if self.reference is not None:
             return np.asarray(self.reference(*(arrays[name] for name in self.arguments)))
         return self.clear(**arrays)

@@ -152,17 +152,17 @@ def _argument(entry: Any) -> tuple[tuple[int, ...], bool, float, float]:
 def _shape(extents: Any) -> tuple[int, ...]:
     shape = tuple(extents)
     if not all(is_int(extent) and 1 <= extent < 1 << 32 for extent in shape):
-        _refuse("a shape that is none")
+        _refuse("an invalid shape")
     return shape
 
 
 def _real(value: Any) -> Any:
     if not is_number(value) or abs(value) > sys.float_info.max:
-        _refuse("a number that is none")
+        _refuse("an invalid number")
     return value
 
 
 def _integer(value: Any) -> int:
     if not is_int(value):
-        _refuse("an integer that is none")
+        _refuse("an invalid integer")
     return int(value)

@@ -54,7 +54,7 @@ class _Clock:
         return result
 
     def share(self, done: int, total: int) -> None:
-        """Tell how much of the evaluation is done."""
+        """Report how much of the evaluation is done."""
         self.progress(f"evaluate {100 * done // max(total, 1)} %")
 
 
@@ -315,7 +315,7 @@ def _aided(rounds: Rounds, arrays: Mapping[str, Array], run: _Run) -> Report:
 
 
 def _tell(used: Engine, report: Report, clock: _Clock) -> None:
-    """Tell an engine that asks for them the steps of the run and their parts."""
+    """Pass the steps of the run and their parts to an engine that takes them."""
     if not isinstance(used, Timed):
         return
     # The rounds of a client-aided run are one step; what the client and the server took of it stand beside it.

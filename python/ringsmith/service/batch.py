@@ -31,7 +31,7 @@ Outcome = bytes | dict[str, Any] | Problem
 
 
 def jobs_of(body: bytes | Body) -> list[tuple[str, Sent]]:
-    """Return name and arguments of each job of a request; Problem for a body that is none."""
+    """Return name and arguments of each job of a request; Problem for a body of another kind."""
     found: list[tuple[str, Sent]]
     try:
         if isinstance(body, bytes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blobs of tenants, without HTTP: kept whole or in chunks, within a quota of bytes, and let go."""
+"""Blobs of tenants, without HTTP: stored whole or in chunks, within a quota of bytes, and deleted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Blobs:
         self._sums[tenant.number] = since, total + size
 
     def let_go(self, tenant: Tenant) -> None:
-        """Sum a tenant's bytes anew: it has let go of some."""
+        """Drop the stored sum of a tenant's bytes after it deleted some: the next use sums them anew."""
         self._sums.pop(tenant.number, None)
 
     # ---------------------------------------------------------------- blobs
@@ -98,7 +98,7 @@ class Blobs:
             raise store_full(error) or error from error
 
     async def delete(self, tenant: Tenant, digest: bytes) -> None:
-        """Let go of a blob, unless a job of the tenant's still needs it."""
+        """Release a blob, unless a job of the tenant's still needs it."""
         self.held(tenant, digest)
         user = self._user(tenant, digest)
         if user is not None:

@@ -170,7 +170,7 @@ class Writer:
                 self._after_commit(connection)
 
     def _tell(self, made: list[tuple[_Waiting, Any]], failed: list[tuple[_Waiting, Exception]]) -> None:
-        """Tell all who wait; those of the event loop with one call into it."""
+        """Resolve all futures; those of the event loop with one call into it."""
 
         def tell(kind: type) -> None:
             for future, value in made:

@@ -115,7 +115,7 @@ def run_answer(outcome: bytes | Path | dict[str, Any]) -> Response:
 
 
 async def _body(scope: MutableMapping[str, Any], receive: Receive) -> bytes | Body:
-    """Return a request's body, or where it lies in the arena; scope and request let go of it."""
+    """Return a request's body, or where it lies in the arena; scope and request no longer hold it."""
     parts: list[bytes] = []
     more = True
     while more:

@@ -61,7 +61,7 @@ class Plan:
 
 
 def plain_text(plain: Mapping[str, Any]) -> str:
-    """Return plain arguments as JSON; Problem for what is none."""
+    """Return plain arguments as JSON; Problem for other bytes."""
     try:
         return json.dumps(plain, sort_keys=True)
     except (ValueError, RecursionError, TypeError):

@@ -58,7 +58,7 @@ class Hand:
 
 @dataclass(frozen=True)
 class _Order:
-    """A task, and whom to tell."""
+    """A task, and the future that gets its result."""
 
     task: Task
     progress: Told
@@ -80,7 +80,7 @@ class _Line(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell that the worker is gone."""
+        """Mark the worker as gone."""
         self._transport = None
         if not self.gone.done():
             self.gone.set_result(None)

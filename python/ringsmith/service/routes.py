@@ -114,7 +114,7 @@ async def blob_facts(service: Serving, tenant: Sender, hash: HashPath) -> Respon
     return _json(service.blobs.held(tenant, digest_from(hash)).view())
 
 
-@routes.delete("/blobs/{hash}", summary="Let go of a blob")
+@routes.delete("/blobs/{hash}", summary="Release a blob")
 async def delete_blob(service: Serving, tenant: Sender, hash: HashPath) -> Response:
     """Refused while a job of yours needs it."""
     await service.blobs.delete(tenant, digest_from(hash))

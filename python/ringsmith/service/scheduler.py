@@ -106,7 +106,7 @@ class Scheduler:
         self._enqueue(bunch)
 
     def _has_share(self, tenant: int) -> bool:
-        """Return whether a tenant fills its equal share: a full queue refuses those who filled it, not the others."""
+        """Return whether a tenant fills its equal share: a full queue refuses tenants that filled it, not others."""
         own = sum(map(len, self._waiting.get(tenant, ())))
         return own >= self._settings.queue // len(self._waiting.keys() | {tenant})
 

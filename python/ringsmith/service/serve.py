@@ -29,7 +29,7 @@ _HEAP = 4 << 20
 
 
 class _Server(uvicorn.Server):
-    """Tells the service at once when the process is to end, so that those who wait are answered."""
+    """Stops the service as soon as the process is to end, so that waiting clients are answered."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)

@@ -198,7 +198,7 @@ class Store:
             self.files.settle(content, blob.digest)
 
     async def release(self, tenant: int, digest: bytes) -> bool:
-        """Let go of a tenant's blob; returns whether it held it."""
+        """Release a tenant's blob; returns whether the tenant held it."""
 
         self._held.pop((tenant, digest), None)
 

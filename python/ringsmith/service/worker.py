@@ -104,7 +104,7 @@ class Outcomes:
         self.each, self.frames = [], place
 
     def unframe(self) -> None:
-        """Have each result by itself again, with an equal share of the seconds."""
+        """Split joined results into single ones, each with an equal share of the seconds."""
         if self.frames is None:
             return
         assert isinstance(self.frames, bytes), "results that were not copied"

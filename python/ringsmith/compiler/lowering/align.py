@@ -39,7 +39,7 @@ class PlainView:
 
 
 def same_places(a: Packed, b: Packed, slots: Slots) -> bool:
-    """Tell whether two tensors of one shape already line up, ciphertext by ciphertext."""
+    """Return whether two tensors of one shape already line up, ciphertext by ciphertext."""
     if len(a.cts) != len(b.cts) or not np.array_equal(a.ct, b.ct):
         return False
     common = Slots(min(a.period.rows, b.period.rows), min(a.period.width, b.period.width))
@@ -144,7 +144,7 @@ def combine_plain(builder: Builder, kind: Kind, x: Packed, plain: PlainView, whe
 
 
 def _stays(x: Packed, plain: PlainView, picked: Index) -> bool:
-    """Tell whether every element that stands nowhere stays zero when a plain one is added."""
+    """Return whether every element that stands nowhere stays zero when a plain one is added."""
     if x.whole:
         return True
     added = plain.node.low.reshape(-1)[picked[~x.held.reshape(-1)]]

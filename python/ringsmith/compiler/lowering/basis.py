@@ -61,7 +61,7 @@ def of_chebyshev(builder: Builder, x: Packed, node: Node) -> Packed:
 
 
 def is_low(coefficients: Sequence[Any]) -> bool:
-    """Tell whether a polynomial is of so low a degree that powers do."""
+    """Return whether a polynomial is of so low a degree that powers do."""
     return len(coefficients) <= _LEAST_DEGREE
 
 
@@ -73,7 +73,7 @@ def _scaled(
 
 
 def _moderate(coefficients: Sequence[float], most: float, largest: float) -> bool:
-    """Tell whether the powers and their sum are harmless for values up to `most`."""
+    """Return whether the powers and their sum are harmless for values up to `most`."""
     degree = len(coefficients) - 1
     terms = sum(abs(c) * most**k for k, c in enumerate(coefficients))
     return degree <= _LOW_DEGREE and most**degree <= _MOST_POWER and terms <= _CANCELLATION * largest

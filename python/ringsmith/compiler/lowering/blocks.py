@@ -123,7 +123,7 @@ def _blocks(offsets: Index, start: int, stride: int, length: int, *, around: boo
 
 
 def _aligned(starts: Index, stride: int, length: int) -> bool:
-    """Tell whether blocks of that length begin alike, and whether each has one vector at most for each lane."""
+    """Return whether blocks of that length begin alike, and whether each has one vector at most for each lane."""
     inside = starts % (stride * length) // stride
     return bool((inside == inside[0]).all())
 

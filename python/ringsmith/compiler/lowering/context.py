@@ -114,7 +114,7 @@ def combined(context: Context, kind: Kind, a: Operand, b: Operand, place: int, w
 
 
 def _line_up(left: Packed, right: Packed, shape: Shape, slots: Slots) -> bool:
-    """Tell whether operands line up as they are."""
+    """Return whether operands line up as they are."""
     return same_places(spread(left.broadcast(shape).compact(), slots), right.broadcast(shape).compact(), slots)
 
 

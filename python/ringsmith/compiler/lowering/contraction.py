@@ -46,7 +46,7 @@ def matmul(context: Context, a: Operand, b: Operand, place: int, where: Location
 
 
 def _some(x: Operand, axis: int) -> Mask:
-    """Tell which of the vectors along an axis, of extent K, have an element that is not zero."""
+    """Return which of the vectors along an axis, of extent K, have an element that is not zero."""
     if isinstance(x.value, PlainView):
         return np.ones(x.shape[:-1] if axis < 0 else x.shape[1:], dtype=bool)
     return np.asarray(x.value.held.any(axis=axis))

@@ -113,7 +113,7 @@ class _Fusion:
         return _Leaf(sign, number, source, rotation, plain, inside)
 
     def _is_product(self, number: int) -> bool:
-        """Tell whether an operation with one use is a product with a plaintext.
+        """Return whether an operation with one use is a product with a plaintext.
 
         A factor needs no encoding and no level, so it stays a product of its own.
         """

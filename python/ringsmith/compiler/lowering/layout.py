@@ -45,7 +45,7 @@ class Packed:
 
     @property
     def whole(self) -> bool:
-        """Tell whether all elements stand somewhere."""
+        """Return whether all elements stand somewhere."""
         return bool(self.held.all())
 
     def only(self, kept: NDArray[np.bool_]) -> Packed:
@@ -73,7 +73,7 @@ class Packed:
         return list(np.split(order, ends))
 
     def fills(self, slots: Slots) -> bool:
-        """Tell whether every slot holds an element or is known to be zero."""
+        """Return whether every slot holds an element or is known to be zero."""
         held = np.zeros_like(self.zeros)
         held[self.ct[self.held], self.slot[self.held]] = True
         return bool((self.zeros | slots.repeat(held, self.period)).all())

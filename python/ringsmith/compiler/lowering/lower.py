@@ -162,7 +162,7 @@ class _Lowering:
         return Packed(self.sent.place(name, gather, node.where), ct, slot, period, gather < 0)
 
     def _reshaped_alone(self, node: Node) -> bool:
-        """Tell whether an argument is used in other shapes alone."""
+        """Return whether an argument is used in other shapes alone."""
         return all(user.op is Op.INDEX and _in_order(user) for user in self.order if node in user.args)
 
     def _visit(self, node: Node) -> Value:
@@ -237,7 +237,7 @@ class _Lowering:
         )
 
     def _known(self, node: Node) -> tuple[Mask, Mask]:
-        """Tell which elements of a join are constants of zero, and which other ones are plain."""
+        """Return which elements of a join are constants of zero, and which other ones are plain."""
         zero, plain = [], []
         for part in node.args:
             known = np.full(part.low.size, part.op is Op.CONSTANT)
@@ -327,13 +327,13 @@ def _no_place(part: PlainView, slots: Slots) -> Packed:
 
 
 def _repeats(node: Node) -> bool:
-    """Tell whether a selection takes an element more than once."""
+    """Return whether a selection takes an element more than once."""
     picked = node.attributes["gather"]
     return node.op is Op.INDEX and len(np.unique(picked)) < picked.size
 
 
 def _laid_out(node: Node, args: list[Operand]) -> bool:
-    """Tell whether a view may be worth a layout of its own: a join, repeated elements, or all elements in new rows."""
+    """Return whether a view may deserve its own layout: a join, repeated elements, or all elements in new rows."""
     if node.op is Op.JOIN or _repeats(node):
         return True
     rows, before = ([extent for extent in own if extent > 1][-1:] for own in (node.shape, args[0].shape))
@@ -341,7 +341,7 @@ def _laid_out(node: Node, args: list[Operand]) -> bool:
 
 
 def _in_order(node: Node) -> bool:
-    """Tell whether a selection takes all elements in order."""
+    """Return whether a selection takes all elements in order."""
     picked = node.attributes["gather"].reshape(-1)
     return picked.size == node.args[0].low.size and np.array_equal(picked, np.arange(picked.size))
 

@@ -123,7 +123,7 @@ def _progression(rows: list[Index], period: Slots, slots: Slots) -> _Progression
 
 
 def _follows(rows: list[Index], found: _Progression, period: Slots, slots: Slots) -> bool:
-    """Tell whether all terms stand where a progression from the first one has them."""
+    """Return whether all terms stand where a progression from the first one has them."""
     distances = found.distances(np.arange(len(rows)), slots)
     expected = slots.plus(rows[0], distances.reshape(-1, *[1] * rows[0].ndim), period)
     return not slots.minus(np.stack(rows), expected, period).any()

@@ -215,7 +215,7 @@ def _good_enough(requirements: Requirements, circuit: Circuit, params: Parameter
 
 
 def _accurate(requirements: Requirements, n: int, found: noise.Noise) -> bool:
-    """Tell whether a CKKS circuit meets the tolerance and nothing overflows."""
+    """Return whether a CKKS circuit meets the tolerance and nothing overflows."""
     return found.bits <= requirements.wanted(n) and found.overflow_bits <= 0
 
 
@@ -351,7 +351,7 @@ def _with_scale(requirements: Requirements, scheduled: schedule_ckks.Schedule, n
 
 
 def _needs_special(requirements: Requirements, scheduled: schedule_ckks.Schedule) -> bool:
-    """Tell whether keys are switched, or the public key is extended."""
+    """Return whether keys are switched, or the public key is extended."""
     switches = any(planned.kind in SWITCHES for planned in scheduled.planned)
     return switches or requirements.encryption == "extended"
 

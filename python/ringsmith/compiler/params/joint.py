@@ -28,7 +28,7 @@ class Circuits:
     each: tuple[Circuit, ...]
 
     def switches_keys(self) -> bool:
-        """Tell whether any operation of any of them needs a key switch."""
+        """Return whether any operation of any of them needs a key switch."""
         return any(circuit.switches_keys() for circuit in self.each)
 
 

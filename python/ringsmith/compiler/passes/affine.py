@@ -97,7 +97,7 @@ def affine_parts(graph: Graph) -> Iterator[Part]:
 
 
 def _is_affine(node: Node, known: Mapping[int, Array]) -> bool:
-    """Tell whether a node is affine in its arguments that are not known, clear ones included."""
+    """Return whether a node is affine in its arguments that are not known, clear ones included."""
     if id(node) in known or node.op not in (*_MOVES, *_PRODUCTS):
         return False
     return node.op in _MOVES or any(id(arg) in known for arg in node.args)
@@ -202,7 +202,7 @@ class _Forms:
         return lambda args: self._plus(self._rows(args[0], matrix, p, q), zero)
 
     def _same(self, made: Callable[[Array], Array]) -> bool:
-        """Tell whether a form gives the part's results on random values: a linear map that differs differs almost
+        """Return whether a form gives the part's results on random values: a linear map that differs differs almost
         everywhere."""
         random = np.random.default_rng(7)
         shape = self.leaves[0].shape

@@ -53,7 +53,7 @@ class _Family:
 
     @property
     def large(self) -> bool:
-        """Tell whether an array of the members is worth it."""
+        """Return whether an array of the members is worth it."""
         size = int(np.prod(self.members[0].shape))
         return _MOST // size >= len(self.members) >= max(_LEAST, _FOR_EACH * size)
 
@@ -174,7 +174,7 @@ class _Gathering:
         return groups
 
     def _is_gathered(self, node: Node) -> bool:
-        """Tell whether a node is of a large family, or a sum with many terms of one form."""
+        """Return whether a node is of a large family, or a sum with many terms of one form."""
         return self._family(node) is not None or (id(node) in self.terms and self._large_groups(node))
 
     def _large_groups(self, node: Node) -> bool:
@@ -321,7 +321,7 @@ def _is_sum(node: Node) -> bool:
 
 
 def _is_product_or_total(node: Node) -> bool:
-    """Tell whether a node is the product of two vectors, or a sum of all elements."""
+    """Return whether a node is the product of two vectors, or a sum of all elements."""
     if node.op is Op.MATMUL:
         return all(len(arg.shape) == 1 for arg in node.args)
     return node.op is Op.SUM and node.attributes["axis"] is None

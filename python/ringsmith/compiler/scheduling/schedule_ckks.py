@@ -132,7 +132,7 @@ def _drop_outputs(steps: list[Step], outputs: tuple[int, ...], floor: int) -> tu
 
 
 def _is_plain_product(op: SlotOp) -> bool:
-    """Tell whether an operation multiplies one ciphertext by plaintexts."""
+    """Return whether an operation multiplies one ciphertext by plaintexts."""
     return op.kind is Kind.MULTIPLY_PLAIN or (op.kind is Kind.LINEAR_TRANSFORM and bool(op.plains))
 
 
@@ -230,7 +230,7 @@ class _Scheduler:
         return op.kind in CIPHER_PRODUCTS or _is_plain_product(op)
 
     def _joins_raw(self, number: int) -> bool:
-        """Tell whether a summand is a product that has not been normalised for another use."""
+        """Return whether a summand is a product that has not been normalised for another use."""
         return self._is_raw_product(number) and number not in self.normal
 
     def _depth(self, number: int) -> int:

@@ -10,7 +10,7 @@ from ringsmith.errors import ParameterError
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.synth.job import Design
 from ringsmith.knobs import MONTGOMERY_STEPS, MULTIPLIER, REDUCTION
-from ringsmith.presets import NTT8, SYSTEM, load_any, parse_overrides, preset_names
+from ringsmith.presets import EVERY, load_any, parse_overrides, preset_names
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,11 @@ PARTS = {
 
 def target_names() -> list[str]:
     """Every name that `design_of` knows."""
-    return [*preset_names(SYSTEM, NTT8), *PARTS]
+    return [*preset_names(*EVERY), *PARTS]
 
 
 def design_of(name: str, settings: list[str]) -> Design:
-    """The design behind a preset's, an 8-point accelerator's or a part's name, with `key=value` settings applied.
+    """The design behind a preset's or a part's name, with `key=value` settings applied.
 
     Raises:
         ParameterError: an unknown name or key, or a value that does not fit.
@@ -140,7 +140,7 @@ def design_of(name: str, settings: list[str]) -> Design:
     overrides = parse_overrides(settings)
     if name in PARTS:
         return _part(name, PARTS[name], overrides)
-    if name in preset_names(SYSTEM, NTT8) or name.endswith(".toml"):
+    if name in preset_names(*EVERY) or name.endswith(".toml"):
         preset = load_any(name, overrides)
         return Design(name=preset.name, top=top_of(preset), parameters=top_parameters(preset))
     raise ParameterError(f"nothing to synthesise under {name!r}; there is {', '.join(target_names())}")

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ringsmith.hw.tops.axi4 import Axi4
-from ringsmith.hw.tops.ntt8 import Axil, Axis
 from ringsmith.hw.tops.serial import Serial
 from ringsmith.hw.tops.top import Top
-from ringsmith.presets import AnyPreset
+from ringsmith.presets import SYSTEM, AnyPreset, room
 
-# By `shell` of the preset.
-_TOPS: Mapping[str, Callable[[Any], Top]] = {"axi4": Axi4, "serial": Serial, "axil": Axil, "axis": Axis}
+# Of co-processors, by `shell` of the preset.
+_TOPS: Mapping[str, Callable[[Any], Top]] = {"axi4": Axi4, "serial": Serial}
 
 
 def describe(preset: AnyPreset) -> Top:
     """Return the top module of a preset, of whatever kind."""
-    return _TOPS[preset.shell](preset)
+    tops = _TOPS if preset.top == SYSTEM else room(preset.top, "top").TOPS
+    made: Top = tops[preset.shell](preset)
+    return made

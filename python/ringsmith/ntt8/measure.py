@@ -10,9 +10,9 @@ from rich.table import Table
 
 from ringsmith.cli.common import print_json
 from ringsmith.errors import InputError
-from ringsmith.hw.ntt8.ring import N
-from ringsmith.hw.ntt8.simulate import NOTICE, compare, simulate
-from ringsmith.presets import Ntt8Preset
+from ringsmith.ntt8.preset import Ntt8Preset
+from ringsmith.ntt8.ring import N
+from ringsmith.ntt8.simulate import NOTICE, compare, simulate
 from ringsmith.report import simulation
 from ringsmith.report.terminal import plain_console
 
@@ -25,7 +25,7 @@ EXPLANATION = (
 )
 
 
-def simulate_ntt8(preset: Ntt8Preset, operation: str, n: int | None, *, every_variant: bool, json: bool) -> int:
+def measured(preset: Ntt8Preset, operation: str, n: int | None, *, every_variant: bool, json: bool) -> int:
     """Measure and print; returns the exit status. `every_variant`: all that ship, side by side as in the study."""
     if n not in (None, N):
         raise InputError(f"{preset.name} transforms {N} points, not {n}")

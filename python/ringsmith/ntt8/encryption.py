@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, ParameterError
-from ringsmith.hw.ntt8.ring import N, Ring
+from ringsmith.ntt8.ring import N, Ring
 
 Transforms = Callable[[Sequence[Sequence[int]]], list[list[int]]]
 SLOTS = N // 2

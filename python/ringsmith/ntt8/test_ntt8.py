@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from ringsmith import shipped
-from ringsmith.cli.simulate_ntt8 import side_by_side
 from ringsmith.errors import DeviceError, InputError, ParameterError
-from ringsmith.hw.ntt8.device import Device
-from ringsmith.hw.ntt8.encryption import Client, decode, encode
-from ringsmith.hw.ntt8.ring import Ring
-from ringsmith.hw.ntt8.simulate import simulate
-from ringsmith.hw.tops.ntt8 import transform_latency
-from ringsmith.presets import NTT8, Ntt8Preset, load_any, load_preset, preset_names
+from ringsmith.ntt8.device import Device
+from ringsmith.ntt8.encryption import Client, decode, encode
+from ringsmith.ntt8.measure import side_by_side
+from ringsmith.ntt8.preset import Ntt8Preset
+from ringsmith.ntt8.ring import Ring
+from ringsmith.ntt8.simulate import simulate
+from ringsmith.ntt8.top import transform_latency
+from ringsmith.presets import load_any, load_preset, preset_names
 
 
 def load_ntt8(name: str, overrides: dict[str, str] | None = None) -> Ntt8Preset:
@@ -40,7 +41,7 @@ def client(ring: Ring, *, allow_insecure: bool = False) -> Client:
 
 
 def test_the_five_variants_share_their_keys() -> None:
-    assert preset_names(NTT8) == ["zynq-cn", "zynq-pn1", "zynq-pn3", "zynq-pn3d", "zynq-stream"]
+    assert preset_names("ntt8") == ["zynq-cn", "zynq-pn1", "zynq-pn3", "zynq-pn3d", "zynq-stream"]
     assert [transform_latency(load_ntt8(name)) for name in ("zynq-cn", "zynq-pn3", "zynq-pn1")] == [1, 3, 3]
 
 

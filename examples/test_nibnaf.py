@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from smart_grid.nibnaf import Nibnaf, decode
 
-from ringsmith.encodings.nibnaf import Nibnaf, decode
 from ringsmith.errors import InputError, ParameterError
 
 N = 4096

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from ringsmith.errors import DeviceError
 from ringsmith.hw import registers
 from ringsmith.hw.device import build_device
-from ringsmith.hw.ntt8.ring import N, Ring
 from ringsmith.hw.simulator import Simulator
-from ringsmith.hw.tops.ntt8 import transform_latency
-from ringsmith.presets import Ntt8Preset
+from ringsmith.ntt8.preset import Ntt8Preset
+from ringsmith.ntt8.ring import N, Ring
+from ringsmith.ntt8.top import transform_latency
 
 POLLS = 1000
 

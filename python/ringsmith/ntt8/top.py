@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from ringsmith.gen import latency
 from ringsmith.hw import registers
-from ringsmith.hw.ntt8.ring import N, Ring
 from ringsmith.hw.tops.answers import HEAD, words
 from ringsmith.hw.tops.top import Top
 from ringsmith.hw.vectors import transform
-from ringsmith.presets import Ntt8Preset
+from ringsmith.ntt8.preset import Ntt8Preset
+from ringsmith.ntt8.ring import N, Ring
 
 # Polynomials of the testbench.
 _POLYNOMIALS = 16
@@ -177,3 +177,7 @@ _AXIS_PINS = """\
   unused on the way in and 0 on the way out. `s_axis_tuser_i`: 1 asks for the inverse. No TLAST, TKEEP or TSTRB.
 - `modulus_i` ({bits} bits), `mu_i` ({reciprocal_bits}), `mod_bits_i` (8), `twiddle_i` (8 x {bits}, entry 0 lowest):
   plain inputs in the clock's domain, stable while a beat is in flight."""
+
+
+#: By `shell` of the preset.
+TOPS: Mapping[str, Callable[[Ntt8Preset], Top]] = {"axil": Axil, "axis": Axis}

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.hw.ntt8.device import Device, Traffic
-from ringsmith.hw.ntt8.encryption import SLOTS, Client, Keys
-from ringsmith.hw.ntt8.ring import N, Ring
-from ringsmith.hw.tops.ntt8 import transform_latency
-from ringsmith.presets import NTT8, Ntt8Preset, load_any, preset_names
+from ringsmith.ntt8.device import Device, Traffic
+from ringsmith.ntt8.encryption import SLOTS, Client, Keys
+from ringsmith.ntt8.preset import Ntt8Preset
+from ringsmith.ntt8.ring import N, Ring
+from ringsmith.ntt8.top import transform_latency
+from ringsmith.presets import load_any, preset_names
 from ringsmith.specs import shown
 
 OPERATIONS = ("ntt", "intt", "encrypt")
@@ -40,7 +41,7 @@ def simulate(preset: Ntt8Preset, operation: str, *, seed: int = 1) -> dict[str, 
 
 def compare(*, seed: int = 1) -> list[dict[str, Any]]:
     """The encryption on every variant, side by side as in the study's table."""
-    presets = [load_any(name) for name in preset_names(NTT8)]
+    presets = [load_any(name) for name in preset_names(Ntt8Preset.top)]
     made = [preset for preset in presets if isinstance(preset, Ntt8Preset)]
     return [
         {"preset": preset.name, "clock_mhz": preset.clock_mhz[-1], **simulate(preset, "encrypt", seed=seed)}

@@ -47,15 +47,12 @@ def test_a_long_line_of_comment_is_found(tmp_path: Path) -> None:
 
 #: Words that hide the subject of a sentence. Name the thing in the code instead: the client, the worker, `count`.
 RIDDLES = re.compile(
-    r"\bnobody\b|\bwhoever\b|\bno one else\b|\bso many\b|\bof that which\b"
-    r"|\bwhat is no\b|\bis none any more\b|\"\"\"(?:Know|Have) (?:it|one|them)\b",
+    r"\bnobody\b|\bwhoever\b|\bno one else\b|\bso many\b|\bthat which\b|\b(?:he|those) who\b|\bwhom\b|\bought to\b"
+    r"|\bwhat is (?:no|none|told)\b|\bthat is none\b|\bnone (?:any more|of ours)\b"
+    r"|\blets? go\b|\"\"\"(?:Know|Have|Tell)s?\b|/// (?:Know|Tell)s\b",
     re.IGNORECASE,
 )
 READ = ("bench", "crates", "examples", "fuzz", "python", "tools")
-#: Crates whose comments still have such words.
-UNREAD = tuple(
-    f"crates/{name}/" for name in ("backend", "bfv", "ckks", "ntt", "offload", "python", "rlwe", "rns", "zq")
-)
 
 
 def riddles(root: Path) -> list[str]:
@@ -73,7 +70,7 @@ def riddles(root: Path) -> list[str]:
 def _left_out(path: Path) -> bool:
     is_test = path.name.startswith("test") or {"target", "tests"} & set(path.parts)
     generates_rtl = path == Path("python/ringsmith/gen/latency.py")
-    return bool(is_test) or generates_rtl or path.as_posix().startswith(UNREAD)
+    return bool(is_test) or generates_rtl
 
 
 def test_no_word_riddles() -> None:
@@ -90,6 +87,12 @@ def test_no_word_riddles() -> None:
         '"""Know it no more."""',
         '"""Have one."""',
         '"""Refuse what is no message."""',
+        '"""Return the answer; Problem for a body that is none."""',
+        '"""Tell whether it is done."""',
+        "# What is told stands in one line.",
+        "# The queue refuses those who filled it.",
+        "# What the answer ought to be.",
+        '"""Sum the bytes that scope and request let go."""',
     ],
 )
 def test_a_word_that_riddles_is_found(tmp_path: Path, line: str) -> None:

@@ -61,7 +61,7 @@ struct Held {
 
 impl<W: Word> KeySet<W> {
     /// The limbs of a digit's half of the relinearization key, or of an automorphism's,
-    /// for ciphertexts of so many limbs.
+    /// for ciphertexts of `limbs` limbs.
     pub(crate) fn limbs(
         &self,
         element: Option<u64>,
@@ -77,7 +77,7 @@ impl<W: Word> KeySet<W> {
         Ok(limbs.map(<[_]>::to_vec).collect())
     }
 
-    /// The limbs of half of the public key, for ciphertexts of so many limbs.
+    /// The limbs of half of the public key, for ciphertexts of `limbs` limbs.
     pub(crate) fn public_limbs(&self, half: usize, limbs: usize) -> Result<Vec<Vec<W>>, Error> {
         let key = key(self.public.as_deref(), "public")?;
         Ok(key

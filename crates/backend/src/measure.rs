@@ -40,7 +40,7 @@ pub struct Measured {
     pub auxiliary: Vec<u64>,
 }
 
-/// So many pairs of random ciphertexts, each multiplied and relinearised, on all cores; [`parameters`] makes their set.
+/// `batch` pairs of random ciphertexts, each multiplied and relinearised, on all cores; [`parameters`] makes their set.
 ///
 /// # Errors
 /// A set or a degree that the build cannot take, a set less secure than the policy wants, a device error.
@@ -112,7 +112,7 @@ pub fn multiply(
 /// special primes, digits of one prime. The second basis has the largest primes, so that as many of them as data primes
 /// exceed Q.
 ///
-/// With `primes`, so many data primes and one further prime more, whatever the lanes: more primes than lanes take
+/// With `primes`, as many data primes and one further prime, on any number of lanes: more primes than lanes take
 /// turns, and conversions that the build cannot do stay on the host.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ pub struct Outcome {
 /// Progress and cancellation of a run. Methods are called from any thread between steps, and periodically by a thread
 /// that waits for a step; one of the threads is the run's caller.
 pub trait Observer: Sync {
-    /// So many of all operations are done.
+    /// `done` of `total` operations are done.
     fn progress(&self, done: usize, total: usize);
 
     /// Whether to stop before the next step.

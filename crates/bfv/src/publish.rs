@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Decryption whose result may be shared: noise flooding against decryption failures (IND-CPA-D).
 //!
-//! A right BFV result is a function of the message alone, a wrong one of the noise too, and with it of the key: whoever
-//! sees results and searches for ciphertexts with much noise learns from the failures (ePrint 2024/116, 2024/127). Here
-//! a discrete Gaussian e is added to the phase before it is rounded, so wide that it, not the noise, decides on
-//! failure. docs/bfv.md derives
+//! A right BFV result is a function of the message alone, a wrong one of the noise too, and with it of the key: a
+//! client that sees results and searches for ciphertexts with much noise learns from the failures (ePrint 2024/116,
+//! 2024/127). Here a discrete Gaussian e is added to the phase before it is rounded, so wide that it, not the noise,
+//! decides on failure. docs/bfv.md derives
 //!
 //! ```text
 //! σ = sqrt(12 τ) · 2^(s/2) · sqrt(n) · (B + 1/2)

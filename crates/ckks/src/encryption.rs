@@ -174,7 +174,7 @@ impl Encryptor {
         Ok(fresh(plaintext, parts.into(), key.id(), grown))
     }
 
-    /// For a ciphertext of so many data primes.
+    /// For a ciphertext of `limbs` data primes.
     fn draw_public<'k>(
         &self,
         key: &'k PublicKey<u64>,
@@ -286,8 +286,8 @@ impl<'k> Decryptor<'k> {
 
     /// `c0 + c1 s (+ c2 s²)`, a plaintext at the ciphertext's level and scale.
     ///
-    /// For the owner of the secret key only: whoever sees the exact result and knows the message learns the error, and
-    /// with it the key (Li and Micciancio, ePrint 2020/1533).
+    /// For the owner of the secret key only: an attacker who sees the exact result and knows the message learns the
+    /// error, and with it the key (Li and Micciancio, ePrint 2020/1533).
     ///
     /// # Errors
     /// [`Error::Rlwe`] for a ciphertext of other parameters or another key.

@@ -6,7 +6,7 @@ use core::fmt;
 /// Errors of the client; none reveals a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A set beyond this crate's limits, or that is none.
+    /// A set beyond this crate's limits, or an invalid one.
     Parameters(&'static str),
     /// A set below 128 bits of security by the engine's default table: it needs [`Params::insecure`].
     Insecure,

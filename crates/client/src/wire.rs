@@ -154,7 +154,7 @@ pub(crate) fn unpack(bytes: &[u8], q: &Modulus, out: &mut [u64]) -> Result<(), E
         let low = input.take(bits.min(32))?;
         *value = low | input.take(bits.saturating_sub(32))? << 32;
         if *value >= q.value {
-            return Err(Error::Bytes("a residue that is none"));
+            return Err(Error::Bytes("a residue that is not below its prime"));
         }
     }
     match (input.held, input.bytes) {

@@ -21,7 +21,7 @@ pub struct LinkUse {
     pub cycles: u64,
 }
 
-/// Tells a device that is at work whether to stop; called by the thread that waits for it.
+/// Whether a device that is at work is to stop; called by the thread that waits for it.
 pub type Stop<'a> = &'a dyn Fn() -> bool;
 
 /// An entry of a lane's tables.
@@ -137,7 +137,7 @@ pub trait Device: Send {
     /// The transport failed.
     fn reset(&mut self) -> Result<(), DeviceError>;
 
-    /// Have a fault, for tests.
+    /// Injects a fault, for tests.
     ///
     /// # Errors
     /// [`DeviceError::NoInjection`].

@@ -243,7 +243,7 @@ impl Simulator {
         })
     }
 
-    /// Have `stop` called with `context` while the simulation is clocked; both must live until it is `None` again.
+    /// Sets `stop`, called with `context` while the simulation is clocked; both must live until it is `None` again.
     fn watch(&self, stop: Option<Asked>, context: *mut c_void) -> Result<(), DeviceError> {
         call!(
             self,
@@ -305,7 +305,7 @@ impl Simulator {
         Ok(used)
     }
 
-    /// Have the core's results be wrong for a while.
+    /// Makes the core's results wrong for a while.
     ///
     /// # Errors
     /// The library's error.
@@ -320,7 +320,7 @@ impl Simulator {
         self.accept(status).map(drop)
     }
 
-    /// Have the host memory stop answering, or answer again.
+    /// Stops the answers of the host memory, or resumes them.
     ///
     /// # Errors
     /// The library's error.

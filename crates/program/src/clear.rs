@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program on values in the clear: what its results ought to be, without noise, keys or levels.
+//! A program on values in the clear: its expected results, without noise, keys or levels.
 
 use crate::Error;
 use crate::evaluate::{IntegersModulo, Reals, Ring};

@@ -62,7 +62,7 @@ macro_rules! key_class {
 }
 
 key_class! {
-    /// The secret key. Whoever holds it reads everything; its bytes too.
+    /// The secret key. It, and its bytes, decrypt everything.
     SecretKey {
         /// Which key set it is: the same for all keys made from it. Says nothing about the secret.
         #[getter]

@@ -76,8 +76,8 @@ pub fn checked_width(bits: u32) -> PyResult<u32> {
     }
 }
 
-/// The arguments that make a context again: its bytes, the policy it was judged by, and no limits, since whoever
-/// unpickles trusts the bytes.
+/// The arguments that make a context again: its bytes, the policy it was judged by, and no limits, since
+/// unpickled bytes are trusted.
 pub type Recipe<'py> = (Bound<'py, PyBytes>, u32, &'static str, bool, usize, u64);
 
 /// The recipe of a set with these bytes that was judged by this policy.

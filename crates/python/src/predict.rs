@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cycles of programs on builds that nobody has made.
+//! Cycles of programs on builds that need not exist.
 
 use crate::device::{build_info, reports::usage_dict};
 use crate::errors::{Kind, OrRaise};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MOST_RUNS: usize = 1 << 16;
 
 /// Usage of an idle device of a build (the numbers of a preset's knobs, the operations that it takes, the memory behind
-/// its data port as `Device.model` takes them) after a batch of so many runs of a program, to the cycle, without data
+/// its data port as `Device.model` takes them) after a batch of `runs` of a program, to the cycle, without data
 /// or keys, all cores together. `cycles`: from the first start to the last end of each submission; `cores` that had
 /// work; `least_cycles`: the compute unit's issue cycles.
 #[pyfunction]

@@ -108,7 +108,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Tells what is left to tell; fails with what was raised.
+    /// Reports the last progress; fails with the exception that a callback raised.
     fn end(self, py: Python<'_>) -> PyResult<()> {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         self.look(py, &mut looked);

@@ -30,7 +30,7 @@ pub enum Error {
         /// The allowed values.
         allowed: String,
     },
-    /// The set is weaker than asked for and nobody opted in.
+    /// The set is weaker than asked for, without an opt-in.
     #[error(
         "parameters are insecure: n={n} with log2(QP)={log2_qp:.1} gives about {estimate:.0} bits, {required} are \
          required (at most {max_log2_qp} bits of modulus; {source_name}); allow_insecure opts in"

@@ -6,7 +6,7 @@ use crate::sampling::{MAX_ETA, Sampler, Seed};
 use crate::signed_poly::SignedPoly;
 use zq::Word;
 
-/// One of them. Each has a stream of its own below the seed of the encryption, so whoever needs one draws it alone.
+/// One of them. Each has a stream of its own below the seed of the encryption, so one can be drawn without the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ZeroSample {
     /// u, ternary.

@@ -70,7 +70,7 @@ pub enum RnsError {
         /// The limb's modulus.
         modulus: u128,
     },
-    /// A Galois element that is none.
+    /// An exponent that is no Galois element.
     #[error("x -> x^{g} is no automorphism of degree {n}: the exponent must be odd and below {}", 2 * n)]
     BadGaloisElement {
         /// The exponent.

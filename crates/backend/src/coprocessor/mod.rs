@@ -72,7 +72,7 @@ impl Coprocessor {
         self
     }
 
-    /// The session; waits for whoever uses it.
+    /// The session; waits while another thread uses it.
     pub fn session(&self) -> MutexGuard<'_, Session> {
         // A panic elsewhere leaves counters behind at worst; the driver checks every program anew.
         let session = self.device.session.lock();
@@ -112,7 +112,7 @@ impl Coprocessor {
     }
 }
 
-/// Shows a stream's progress to whoever waits for the run.
+/// Shows a stream's progress to the observer of the run.
 struct Shown<'a>(&'a dyn Observer);
 
 impl Progress for Shown<'_> {

@@ -40,7 +40,7 @@ pub struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// What [`crate::Coprocessor`] takes of an idle device of this build for a batch of so many runs of a program.
+    /// What [`crate::Coprocessor`] takes of an idle device of this build for a batch of `runs` of a program.
     ///
     /// # Errors
     /// [`Error::Device`] with what the build cannot do; the scheme's.

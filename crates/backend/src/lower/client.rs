@@ -101,7 +101,7 @@ impl<'a, W: Word> Sums<'a, W> {
         self.graph.source((number, form), &self.moduli, self.task)
     }
 
-    /// Fails unless a factor has the primes of the basis: so many of those that it has.
+    /// Fails unless a factor has the primes of the basis; the error says how many of them it has, `got`.
     fn check(&self, fits: bool, got: usize) -> Result<(), Error> {
         match fits {
             true => Ok(()),

@@ -422,7 +422,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Have a simulated device show a fault, for tests.
+    /// Injects a fault into a simulated device, for tests.
     ///
     /// # Errors
     /// [`DeviceError::NoInjection`].

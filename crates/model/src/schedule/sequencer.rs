@@ -41,7 +41,7 @@ pub struct SlotMasks {
 }
 
 impl SlotMasks {
-    /// Those of an instruction; the zero slot and the stream count as none.
+    /// The slots of an instruction, without the zero slot and the stream.
     pub fn of(i: &Instruction) -> Self {
         let mask =
             |slots: &mut dyn Iterator<Item = u8>| slots.fold(0u64, |mask, slot| mask | 1 << slot);

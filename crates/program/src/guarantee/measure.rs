@@ -12,7 +12,7 @@ use ckks::Encoder;
 use rlwe::Threads;
 use zq::Word;
 
-/// Tells the effect of slots at a scale.
+/// The effect of numbers in slots at a scale.
 type Meter = Box<dyn Fn(&Numbers, f64) -> Result<f64, String> + Sync + Send>;
 
 impl Program {

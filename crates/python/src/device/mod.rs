@@ -382,7 +382,7 @@ impl Device {
         })
     }
 
-    /// Measure BFV multiplications with relinearisation on all cores, primes of so many bits, a data prime for each
+    /// Measure BFV multiplications with relinearisation on all cores, primes of `bits` bits, a data prime for each
     /// lane but one unless `primes` says how many: operands, keys and results in the host's memory.
     #[pyo3(signature = (bits, n, *, primes=None, allow_insecure=false, batch=1))]
     fn simulate_multiplication<'py>(
@@ -404,7 +404,7 @@ impl Device {
         measured_dict(py, &measured)
     }
 
-    /// Measure key switches of `batch` CKKS ciphertexts on all cores, of data primes and special primes of so many bits
+    /// Measure key switches of `batch` CKKS ciphertexts on all cores, of data primes and special primes of `bits` bits
     /// at most, or as many as are secure; data primes of `data_bits` if those are shorter. `purpose`: "rotation",
     /// `count` of each; "relinearize-rescale", with one division, or "relinearize-then-rescale". `digit_major`: in the
     /// order of HEAX, one digit and one half after another.

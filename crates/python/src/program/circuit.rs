@@ -169,7 +169,7 @@ impl Circuit {
         transforms.len() - 1
     }
 
-    /// Tells the largest magnitude of each step's slots, with all promises and without those that leave out slots.
+    /// The largest magnitude of each step's slots, with all promises and without those that leave out slots.
     fn magnitudes(
         &mut self,
         #[pyo3(from_py_with = number)] promised: Vec<f64>,
@@ -183,7 +183,7 @@ impl Circuit {
         self.inner.push(step.inner).or_raise()
     }
 
-    /// Cost of the steps under a set of so many primes, in the unit of `Program.cost()["work"]`.
+    /// Cost of the steps under a set of `data` and `special` primes, in the unit of `Program.cost()["work"]`.
     fn work(
         &self,
         #[pyo3(from_py_with = number)] n: usize,

@@ -196,7 +196,7 @@ impl Session {
     /// between. `labels`: of the arguments and of the result (`message_label`).
     ///
     /// Returns None, and does nothing, where the message has another label, another number of ciphertexts, an empty
-    /// one, or one twice: whoever asks reads it himself and says what is wrong.
+    /// one, or one twice: the caller then parses it and reports the error.
     #[pyo3(signature = (message, labels, plain, seed, *, progress=None))]
     fn answer<'py>(
         &self,

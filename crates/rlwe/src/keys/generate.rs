@@ -132,7 +132,7 @@ impl<W: Word> KeyGenerator<W> {
     /// fewer.
     ///
     /// # Errors
-    /// [`Error::ParameterMismatch`]; [`Error::Shape`]; [`Error::Rns`] for an element that is none.
+    /// [`Error::ParameterMismatch`]; [`Error::Shape`]; [`Error::Rns`] for an even or too large element.
     pub fn galois_keys(
         &self,
         secret: &SecretKey<W>,
@@ -170,7 +170,7 @@ impl<W: Word> KeyGenerator<W> {
     ) -> Result<KeySwitchKey<W>, Error> {
         self.params
             .check_fingerprint("the secret key", secret.params)?;
-        // So many data primes there are, before memory for their digits is taken.
+        // The set has that number of data primes: checked before memory for their digits is taken.
         self.params.qp_prefix(limbs)?;
         let (seed, errors) = seeds;
         let digits = self.params.digits_at(limbs);

@@ -11,7 +11,7 @@ use rns::BaseConverter;
 use zq::{Pool, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
-    /// Words that the digits of more than one prime of so many sources take.
+    /// Words that the digits of more than one prime take, for `sources` polynomials.
     pub(super) fn lifted_len(&self, sources: usize) -> usize {
         let wide = self.digits.iter().filter(|d| d.own.len() > 1);
         let rows: usize = wide.map(|d| self.qp().len() - d.own.len()).sum();

@@ -72,8 +72,8 @@ impl<W: Word> Block<'_, W> {
     }
 }
 
-/// How transforms are left for sums of so many terms, and the multiple of q their words are below: lazy where the sums
-/// can take that.
+/// The form of transforms whose products are summed, `terms` of them, and the multiple of q that bounds their words:
+/// lazy where the sums can take that.
 pub(super) fn form_for<W: Word>(plan: &NttPlan<W>, terms: usize) -> (Form, u64) {
     match operand_bound(plan, terms) {
         bound if bound > 1 => (Form::Lazy, bound),

@@ -85,7 +85,7 @@ impl Security {
     /// Assessment of a set of degree `n` and modulus size `log2_qp`; the policy's opt-in changes nothing.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a level without a table, and for a size that is none.
+    /// [`Error::Parameter`] for a level without a table, and for a size that is no number.
     pub fn of(drawn: Drawn, n: usize, log2_qp: f64, policy: SecurityPolicy) -> Result<Self, Error> {
         super::check_size(log2_qp)?;
         let max = |level| drawn.max_log2_qp(policy.table, n, level);

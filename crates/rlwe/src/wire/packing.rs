@@ -24,7 +24,7 @@ fn places(bits: u32) -> [(usize, u32); GROUP] {
     })
 }
 
-/// Groups of so many values whose windows end within so many bytes.
+/// The number of groups in `values` whose windows end within `bytes`.
 fn groups_within(values: usize, bytes: usize, bits: u32) -> usize {
     match bytes.checked_sub(WINDOW) {
         Some(last) if bits <= WITHIN_A_WORD => (values / GROUP).min(last / bits as usize + 1),

@@ -43,7 +43,7 @@ impl Writer {
         }
     }
 
-    /// An empty payload that will have so many bytes: no buffer is outgrown on the way.
+    /// An empty payload with room for `payload_len` bytes, so that its buffer never grows.
     pub fn with_room(payload_len: usize) -> Self {
         let mut bytes = reserved(HEADER_LEN + payload_len + CHECKSUM_LEN);
         bytes.resize(HEADER_LEN, 0);
@@ -82,7 +82,7 @@ impl Writer {
         }
     }
 
-    /// Makes room for so many bytes more, by hand: a reallocation would leave an unwiped copy behind.
+    /// Makes room for `more` bytes, by hand: a reallocation would leave an unwiped copy behind.
     fn make_room(&mut self, more: usize) {
         let needed = self.bytes.len() + more;
         if needed > self.bytes.capacity() {

@@ -92,7 +92,7 @@ fn regions() -> Option<&'static Mutex<Talc<Regions>>> {
     fork::once(&REGIONS, make).as_ref()
 }
 
-/// Nobody allocates or frees a block while it lives.
+/// The lock of the regions: no thread allocates or frees a block while it lives.
 pub(crate) type Guard = MutexGuard<'static, Talc<Regions>>;
 
 /// Locks the regions, if there are any yet: see [`fork`].

@@ -3,7 +3,7 @@
 //!
 //! Steady work allocates nothing from the system. Five layers see to that, each above the next:
 //!
-//! | layer | keeps | for whom |
+//! | layer | keeps | used for |
 //! |---|---|---|
 //! | [`Pool`] | whole work spaces, so that a second call finds the buffers of the first | callers of one object |
 //! | [`Scratch`] | one buffer that grows to the largest length asked for | the owner of a work space |
@@ -12,7 +12,7 @@
 //! | regions of huge pages | address space of cheap translation, lent in parts | buffers from 64 KiB to 16 MiB |
 //!
 //! The first two are for work spaces whose owner knows when they are used again, and are wiped when dropped; stock and
-//! depot are for results, which nobody knows the end of. Smaller and larger buffers come from the usual allocator.
+//! depot are for results, whose lifetime the caller decides. Smaller and larger buffers come from the usual allocator.
 //! Where the system has no room, arrays unwind with [`OutOfMemory`] up to an [`attempt`].
 
 mod aligned;

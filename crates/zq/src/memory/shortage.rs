@@ -80,7 +80,7 @@ impl Aside {
         let swapped =
             (self.0).compare_exchange(null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
         if swapped.is_err() && !fresh.is_null() {
-            // SAFETY: allocated above with this layout, and kept by nobody: another thread was faster.
+            // SAFETY: allocated above with this layout, and not stored: another thread was faster.
             unsafe { System.dealloc(fresh, RESERVE) };
         }
         swapped.is_err() || !fresh.is_null()

@@ -3,7 +3,7 @@
 
 use zeroize::DefaultIsZeroes;
 
-/// Zeros all of `words`, even if nobody reads them again.
+/// Zeros all of `words`, also those that are not read again.
 ///
 /// As `words.zeroize()`, whose single volatile stores cannot become vectors: on secrets of a few thousand words they
 /// took a third of an encryption's time.

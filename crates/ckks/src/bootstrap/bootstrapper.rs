@@ -142,7 +142,7 @@ impl Bootstrapper {
         Ok(raised)
     }
 
-    /// The sum over the copies of the slots: what is no polynomial of the subring vanishes, the rest is multiplied by
+    /// The sum over the copies of the slots: powers of x outside the subring vanish, the rest is multiplied by
     /// their number.
     fn trace(&self, ct: Ciphertext, keys: &GaloisKeys<u64>) -> Result<Ciphertext, Error> {
         self.params

@@ -112,7 +112,7 @@ pub enum Sampler {
     Binomial(u32),
     /// Discrete Gaussian by its table.
     Gaussian(CdtTable),
-    /// Exactly so many coefficients 1 or −1.
+    /// Exactly this number of coefficients 1 or −1.
     FixedWeight(u32),
 }
 

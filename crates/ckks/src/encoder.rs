@@ -117,9 +117,22 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::encode`] but for the level.
     pub fn rounding(&self, values: &[f64], scale: f64) -> Result<f64, Error> {
-        let (embedding, slots) = (self.params.embedding(), self.params.slots());
         let values: Vec<Complex64> = values.iter().map(|&v| v.into()).collect();
-        let rounded = embedding.to_coefficients(&values, slots, scale)?;
+        self.rounding_sparse(&values, self.params.slots(), scale)
+    }
+
+    /// As [`Encoder::rounding`], of complex values in `slots` slots.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode_sparse`] but for the level.
+    pub fn rounding_sparse(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        scale: f64,
+    ) -> Result<f64, Error> {
+        let embedding = self.params.embedding();
+        let rounded = embedding.to_coefficients(values, slots, scale)?;
         let back = embedding.to_slots(&rounded, slots, scale)?;
         let given = values.iter().chain(std::iter::repeat(&Complex64::ZERO));
         let change = back.iter().zip(given).map(|(a, b)| (a - b).norm());

@@ -24,8 +24,8 @@ pub struct Bootstrapper {
     params: BootstrapParams,
     evaluator: Evaluator,
     threads: Threads,
-    slots_to_coeffs: Vec<EncodedMatrix>,
-    coeffs_to_slots: Vec<EncodedMatrix>,
+    pub(super) slots_to_coeffs: Vec<EncodedMatrix>,
+    pub(super) coeffs_to_slots: Vec<EncodedMatrix>,
 }
 
 impl Bootstrapper {
@@ -159,11 +159,7 @@ impl Bootstrapper {
         let (params, evaluator, relin) = (&self.params, &self.evaluator, &keys.relin);
         let reduction = params.reduction();
         let shifted = evaluator.add_constant(ct, (-0.25 / reduction.reach()).into())?;
-        let top = ct.level() - reduction.cosine().depth();
-        let last = match reduction.arcsine() {
-            Some(_) => params.main().prime(top - reduction.doublings() as usize) as f64,
-            None => params.sine_scale(),
-        };
+        let (top, last) = params.reduction_end();
         let scales = params.doubling_scales(top, last);
         let cosine =
             evaluator.polynomial_to_scale(&shifted, reduction.cosine(), scales[0], relin)?;
@@ -215,7 +211,7 @@ fn encode(
     let share = (to / from).powf(1.0 / factors.len() as f64);
     let encoded = factors.iter().enumerate().map(|(i, factor)| {
         let scale = main.prime(level - i) as f64 * share;
-        factor.encode(&encoder, level - i, scale)
+        factor.encode(&encoder, main.estimator(), level - i, scale)
     });
     encoded.collect()
 }

@@ -2,8 +2,10 @@
 //! Matrices by their diagonals, and how a product with one is split into baby and giant steps.
 
 use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
+use crate::noise::{Estimate, Estimator};
 use crate::{Encoder, Error};
 use num_complex::Complex64;
+use rlwe::noise::GiantFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A square matrix of complex numbers: `(M·v)[j] = Σ_k diagonal_k[j] · v[j + k]`, indices modulo the slots.
@@ -99,21 +101,43 @@ impl Diagonals {
     pub fn encode(
         &self,
         encoder: &Encoder,
+        estimator: &Estimator,
         level: usize,
         scale: f64,
     ) -> Result<EncodedMatrix, Error> {
         let n = self.slots as i64;
-        let mut giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>> = BTreeMap::new();
+        let mut giants: BTreeMap<i64, EncodedGiant> = BTreeMap::new();
         for (giant, baby) in self.steps().0 {
             let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
             // Multiplied before the giant rotation, hence turned back by it.
             let turned = (0..n).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
             let values: Vec<Complex64> = turned.collect();
             let plaintext = encoder.encode_extended(&values, self.slots, level, scale)?;
-            giants.entry(giant).or_default().push((baby, plaintext));
+            let rounding = encoder.rounding_sparse(&values, self.slots, scale)?.log2();
+            let largest = values.iter().map(|z| z.norm()).fold(0.0, f64::max);
+            let fact = estimator.encode_rounded(largest, level, scale, rounding);
+            let entry = giants.entry(giant).or_default();
+            entry.terms.push((baby, plaintext));
+            entry.facts.push((baby != 0, Some(fact)));
         }
-        Ok(EncodedMatrix { giants })
+        let facts = giants
+            .iter()
+            .map(|(rotation, giant)| (*rotation != 0, giant.facts.clone()));
+        Ok(EncodedMatrix {
+            facts: facts.collect(),
+            giants: giants
+                .into_iter()
+                .map(|(rotation, giant)| (rotation, giant.terms))
+                .collect(),
+        })
     }
+}
+
+/// The terms of a giant step, and what is known of each.
+#[derive(Default)]
+struct EncodedGiant {
+    terms: Vec<(i64, ExtendedPlaintext)>,
+    facts: Vec<(bool, Option<Estimate>)>,
 }
 
 /// (giant, baby) of every diagonal.
@@ -135,6 +159,7 @@ impl Steps {
 #[derive(Clone, Debug)]
 pub struct EncodedMatrix {
     giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>>,
+    facts: Vec<GiantFacts<Estimate>>,
 }
 
 impl EncodedMatrix {
@@ -153,6 +178,11 @@ impl EncodedMatrix {
         LinearTransform {
             giants: giants.collect(),
         }
+    }
+
+    /// What is known of the plaintexts: the largest value and the rounding of each, measured.
+    pub(super) fn facts(&self) -> &[GiantFacts<Estimate>] {
+        &self.facts
     }
 
     /// Bytes of the plaintexts in memory.

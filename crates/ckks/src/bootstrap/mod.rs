@@ -5,7 +5,8 @@
 //! reduction for all slots): [`Bootstrapper`]. A secret of small weight stands in for the set's own while the modulus
 //! is raised (ePrint 2022/024), so that few multiples of the lowest prime are added; how many is a bound that fails
 //! with a probability that is computed ([`BootstrapParams::log2_failure`]). The error of the reduction is bounded for
-//! every message ([`BootstrapParams::approximation_error`]), not on average.
+//! every message ([`BootstrapParams::approximation_error`]), not on average, and so is the whole error
+//! ([`Bootstrapper::error_bound`]).
 //!
 //! | part | file |
 //! |---|---|
@@ -13,6 +14,7 @@
 //! | the transforms as products of sparse matrices | `dft`, `diagonals` |
 //! | the reduction modulo 1 as a polynomial | `modular` |
 //! | keys, each at its level | `keys` |
+//! | bound on the whole error | `noise` |
 //! | the refresh | `bootstrapper` |
 
 mod bootstrapper;
@@ -20,6 +22,7 @@ mod dft;
 mod diagonals;
 mod keys;
 mod modular;
+mod noise;
 mod params;
 #[cfg(test)]
 mod tests;

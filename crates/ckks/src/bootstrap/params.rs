@@ -216,6 +216,19 @@ impl BootstrapParams {
         self.main.scale() * self.lowest() / (TAU * self.lowered_scale())
     }
 
+    /// The level the cosine's sum stands on, and the scale after the double angles: the one that the result asks for,
+    /// or where an arcsine follows the prime it is divided by.
+    pub(super) fn reduction_end(&self) -> (usize, f64) {
+        let reduction = &self.reduction;
+        let start = self.main.max_level() - self.literal.coeffs_to_slots;
+        let top = start - reduction.cosine().depth();
+        let last = match reduction.arcsine() {
+            Some(_) => self.main.prime(top - reduction.doublings() as usize) as f64,
+            None => self.sine_scale(),
+        };
+        (top, last)
+    }
+
     /// Scales of the cosine's sum and of each double angle's result, the last one's `last`; each is the square of the
     /// one before divided by the prime of the level `top` the sum stands on, the next one's, and so on.
     pub(super) fn doubling_scales(&self, top: usize, last: f64) -> Vec<f64> {

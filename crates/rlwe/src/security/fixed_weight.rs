@@ -15,11 +15,12 @@ pub(super) struct Rows {
 impl Rows {
     /// The largest log2(QP) that reaches 128 bits with `weight` coefficients ±1 at degree `n`; `None` if no row says.
     ///
-    /// A row holds for larger weights too, up to n/2: a secret of more non-zero coefficients is no easier to guess, and
-    /// longer.
+    /// A row holds for larger degrees: columns for coefficients that are 0, shuffled among the others, make of an
+    /// instance one of a larger degree. It holds for larger weights, up to n/2, as a secret of more non-zero
+    /// coefficients is no easier to guess, and longer.
     pub(super) fn max_log2_qp(&self, weight: u32, n: usize) -> Option<u32> {
         let rows = self.rows.iter().filter(|_| weight as usize <= n / 2);
-        rows.filter(|r| r[1] as usize == n && r[0] <= weight)
+        rows.filter(|r| r[1] as usize <= n && r[0] <= weight)
             .map(|r| r[2])
             .max()
     }
@@ -68,6 +69,14 @@ mod tests {
         for &[weight, n, max] in &file().fixed_weight.rows {
             let judge = |bits| Security::judge(drawn(weight), n as usize, bits, policy);
             let good = judge(f64::from(max)).unwrap();
+            let other = SecretDistribution::FixedWeight { weight };
+            assert!(
+                Drawn {
+                    secret: other,
+                    ..drawn(1)
+                }
+                .covered(policy.table, 2 * n as usize)
+            );
             assert!(good.level == Some(128) && good.estimated_bits >= 128.0);
             assert_eq!(good.source, file().fixed_weight.name);
             let error = judge(f64::from(max) + 0.1).unwrap_err().to_string();

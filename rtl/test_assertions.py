@@ -20,21 +20,21 @@ from cocotb.triggers import FallingEdge
 
 from dv import riscv
 from dv.clock import start_clock
-from dv.structs import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, pack
+from dv.structs import COMPUTE, CONVERSION, DECODED, MEMORY, ZERO_SOURCE, Pins, pack
 from ringsmith.hw import sources
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 HERE = Path(__file__).parent
-Pins = dict[str, int]
+Values = dict[str, int]
 
 
 @cocotb.test()
 async def check_play(dut):
     """Play PLAY: its first entry from before the reset on, then one entry a cycle; the last stays for 60 cycles."""
     rest, *steps = json.loads(os.environ["PLAY"])
-    for name, value in rest.items():
-        getattr(dut, name).value = value
+    pins = Pins(dut)
+    pins.set(rest)
     resets = "rst_ni" in rest
     await start_clock(dut.clk_i, 2)
     for _ in range(3):
@@ -43,8 +43,7 @@ async def check_play(dut):
         dut.rst_ni.value = 1
     for step in [*steps, *[{}] * 60]:
         await FallingEdge(dut.clk_i)
-        for name, value in step.items():
-            getattr(dut, name).value = value
+        pins.set(step)
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Bench:
 
     top: str
     parameters: dict[str, int]
-    rest: Pins
+    rest: Values
     defines: tuple[str, ...] = ()
 
 
@@ -61,8 +60,8 @@ SCOREBOARD = Bench(
     "rs_scoreboard",
     {"Slots": 5, "SinglePort": 16, "PipeLatency": 12, "P": 1},
     dict.fromkeys(
-        ("rst_ni", "head_i", "head_valid_i", "take_i", "sources_done_i", "table_busy_i", "compute_end_i",
-         "end_writes_i", "end_late_i", "memory_done_i", "rns_done_i", "pointwise_done_i"), 0)
+        ("rst_ni", "head_i", "head_valid_i", "take_i", "sources_done_i", "table_busy_i", "finish_i",
+         "memory_done_i", "rns_done_i", "pointwise_done_i"), 0)
     | {"compute_ready_i": 1, "memory_ready_i": 1},
 )  # fmt: skip
 SEQUENCER = Bench(
@@ -81,27 +80,18 @@ PORTS = Bench(
     "rs_slot_ports",
     {"Slots": 3, "WordAddrBits": 3, "Lanes": 1},
     dict.fromkeys(
-        ("rd_valid_i", "rd_pair_i", "rd_v_i", "rd_u_i", "rd_w_i", "rd_word0_i", "rd_word1_i", "late_valid_i",
-         "late_source_i", "late_word0_i", "late_word1_i", "mem_rd_valid_i", "mem_rd_source_i", "mem_rd_word_i",
-         "wr_valid_i", "wr_pair_i", "wr_slot_i", "wr_high_valid_i", "wr_high_slot_i", "wr_word0_i", "wr_word1_i",
-         "mem_wr_valid_i", "mem_wr_slot_i", "mem_wr_word_i", "x_rd_valid_i", "x_rd_source_i", "x_rd_word_i",
-         "own_rd_valid_i", "own_rd_source_i", "own_rd_word_i", "rns_wr_valid_i", "rns_wr_slot_i", "rns_wr_word_i",
-         "pw_rd_valid_i", "pw_rd_v_i", "pw_rd_u_i", "pw_rd_w_i", "pw_rd_word_i", "pw_wr_valid_i", "pw_wr_slot_i",
-         "pw_wr_word_i"), 0),
+        ("read_i", "late_i", "memory_read_i", "x_read_i", "own_read_i", "pointwise_read_i", "result_i",
+         "pointwise_result_i", "memory_write_valid_i", "memory_write_i", "rns_write_valid_i", "rns_write_i"), 0),
 )  # fmt: skip
 LANE = Bench(
     "rs_lane",
     {"P": 1, "W": 14, "MulStyle": 0, "NMaxLog2": 5, "SinglePort": 0b110000, "Slots": 6, "TwTables": 1},
     dict.fromkeys(
-        ("rd_valid_i", "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "slot_rd_first_i",
-         "sel_v_bank_i", "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i",
-         "sel_level_i", "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i",
-         "slot_wr_mem_i", "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i",
-         "mem_reverse_i", "mem_pick_i", "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i",
-         "fault_i", "aux_i", "minus_one_i", "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i",
-         "slot_wr_pw_i", "pw_data_i"), 0)
-    | dict.fromkeys(("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i", "pw_sel_v_i",
-                     "pw_sel_u_i", "pw_sel_w_i"), ZERO_SOURCE)
+        ("rd_valid_i", "read_i", "table_rd_en_i", "table_addr_i", "select_i", "stream_i", "addend_i", "mode_i",
+         "result_i", "write_i", "memory_write_i", "fault_i", "memory_i", "load_data_i", "table_wr_en_i", "constant_i",
+         "aux_i", "minus_one_i", "rns_data_i", "pointwise_from_i", "pointwise_data_i"), 0)
+    | dict.fromkeys(("select_i.from.v", "select_i.from.u", "select_i.from.w", "addend_i.from", "memory_i.from",
+                     "x_from_i", "own_from_i"), ZERO_SOURCE)
     | {"modulus_i": 97, "mod_bits_i": 7},
     ("RINGSMITH_FAULT_PIN",),
 )  # fmt: skip
@@ -188,24 +178,25 @@ NTT = pack(COMPUTE, {"transform": 1, "log2_n": 5, "v": 2, "dst": 2})
 SUM = pack(COMPUTE, {"crossed": 1, "log2_n": 5, "v": 2, "u": 3, "w": ZERO_SOURCE, "dst": 2})
 
 
-def shape(min_bits: int, primes: int) -> Pins:
+def shape(min_bits: int, primes: int) -> Values:
     """A conversion's shape on its way into the base-conversion unit."""
     return {"cfg_we_i": 1, "cfg_sel_i": 8, "cfg_data_i": min_bits << 12 | primes << 7}
 
 
-def automorphism(element: int) -> list[Pins]:
+def automorphism(element: int) -> list[Values]:
     """An automorphism on its way into the unit for moves."""
     return [{"auto_we_i": 1, "cfg_data_i": element}, {"auto_we_i": 0}]
 
 
-START: list[Pins] = [{"cfg_we_i": 0, "start_i": 1}, {"start_i": 0}]
-PLAYED: list[tuple[Bench, list[Pins], str]] = [
+START: list[Values] = [{"cfg_we_i": 0, "start_i": 1}, {"start_i": 0}]
+PLAYED: list[tuple[Bench, list[Values], str]] = [
     (SCOREBOARD, [{"take_i": 1, "head_i": head(compute=1)}], "an instruction is taken past a hazard"),
-    (SCOREBOARD, [{"compute_end_i": 1}], "an instruction ends that never started"),
+    (SCOREBOARD, [{"finish_i.valid": 1}], "an instruction ends that never started"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, writes=4)},
-                  {"take_i": 0, "compute_end_i": 1, "end_writes_i": 8}], "a slot is given back that was not claimed"),
+                  {"take_i": 0, "finish_i.valid": 1, "finish_i.writes": 8}],
+     "a slot is given back that was not claimed"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, writes=4)},
-                  {"take_i": 0, "compute_end_i": 1}, {"compute_end_i": 0}], "slots are claimed by nobody"),
+                  {"take_i": 0, "finish_i.valid": 1}, {"finish_i.valid": 0}], "slots are claimed by nobody"),
     (SCOREBOARD, [{"memory_done_i": 1}], "the memory unit ends what never started"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, memory=1)}],
      "an instruction for two units"),
@@ -221,19 +212,19 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": pack(MEMORY, {"log2_n": 6})}, {"start_i": 0}], "a degree out of range"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD | STORE}, {"start_i": 0}], "a LOAD that is a STORE"),
-    (PORTS, [{"rd_valid_i": 1, "late_valid_i": 1}], "two readers at one port"),
-    (PORTS, [{"wr_valid_i": 1, "mem_wr_valid_i": 1}], "two writers at one port"),
-    (PORTS, [{"wr_valid_i": 1, "wr_high_valid_i": 1}], "two writers at one port"),
-    (PORTS, [{"rd_valid_i": 1, "rd_w_i": 3}], "an operand's slot that is not there"),
-    (PORTS, [{"mem_rd_valid_i": 1, "mem_rd_source_i": 7}], "a slot is read that is not there"),
-    (PORTS, [{"mem_wr_valid_i": 1, "mem_wr_slot_i": 31}], "a slot is written that is not there"),
-    (LANE, [{"rd_valid_i": 1, "sel_constant_i": 1, "constant_i": 97}], "an operand is not below the modulus"),
-    (LANE, [{"mem_load_i": 1, "mem_load_data_i": 98}, {"slot_wr_mem_i": 3}, {"slot_wr_mem_i": 0, "slot_rd_en_i": 3},
-            {"sel_e_i": 0}], "an addend is not below the modulus"),
-    (LANE, [{"slot_wr_en_i": 1, "modulus_i": 0}], "a result is not below the modulus"),
-    (LANE, [{"rd_valid_i": 1, "sel_level_i": 7}], "a twiddle level beyond a word"),
-    (LANE, [{"rd_valid_i": 1, "sub_i": 1}], "a butterfly mode that does not exist"),
-    (LANE, [{"rd_valid_i": 1, "product_i": 1, "cross_i": 1}], "a butterfly mode that does not exist"),
+    (PORTS, [{"read_i.valid": 1, "late_i.valid": 1}], "two readers at one port"),
+    (PORTS, [{"result_i.valid": 1, "memory_write_valid_i": 1}], "two writers at one port"),
+    (PORTS, [{"result_i.valid": 1, "result_i.high_valid": 1}], "two writers at one port"),
+    (PORTS, [{"read_i.valid": 1, "read_i.from.w": 3}], "an operand's slot that is not there"),
+    (PORTS, [{"memory_read_i.valid": 1, "memory_read_i.from": 7}], "a slot is read that is not there"),
+    (PORTS, [{"memory_write_valid_i": 1, "memory_write_i.slot": 31}], "a slot is written that is not there"),
+    (LANE, [{"rd_valid_i": 1, "select_i.constant": 1, "constant_i": 97}], "an operand is not below the modulus"),
+    (LANE, [{"memory_i.load": 1, "load_data_i": 98}, {"memory_write_i": 3}, {"memory_write_i": 0, "read_i[0].en": 3},
+            {"addend_i.from": 0}], "an addend is not below the modulus"),
+    (LANE, [{"write_i[0].en": 1, "modulus_i": 0}], "a result is not below the modulus"),
+    (LANE, [{"rd_valid_i": 1, "select_i.level": 7}], "a twiddle level beyond a word"),
+    (LANE, [{"rd_valid_i": 1, "mode_i.sub": 1}], "a butterfly mode that does not exist"),
+    (LANE, [{"rd_valid_i": 1, "mode_i.product": 1, "mode_i.crossed": 1}], "a butterfly mode that does not exist"),
     (RAM_1R1W, [{"rd_en_i": 1, "wr_en_i": 1}], "a word is read while it is written"),
     (RAM_1RW, [{"rd_en_i": 1, "wr_en_i": 1}], "read and write in one cycle"),
     (RNS_SEQ, [{"start_i": 1}], "a conversion is taken while one runs"),
@@ -274,7 +265,7 @@ PLAYED: list[tuple[Bench, list[Pins], str]] = [
 
 
 @pytest.mark.parametrize(("bench", "steps", "words"), PLAYED, ids=[f"{b.top}: {words}" for b, _, words in PLAYED])
-def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Pins], words: str) -> None:
+def test_pins_that_break_the_contract_are_noticed(bench: Bench, steps: list[Values], words: str) -> None:
     env = {"PLAY": json.dumps([bench.rest, *steps])}
     with pytest.raises(AssertionError, match=re.escape(words)):
         run_checks(bench.top, bench.parameters, env=env, defines=bench.defines)
@@ -303,7 +294,7 @@ class Plant:
     parameters: dict[str, int] = field(default_factory=dict)
     checks: str | None = None
     env: dict[str, str] = field(default_factory=dict)
-    play: list[Pins] = field(default_factory=list)  # instead of the checks of `test`
+    play: list[Values] = field(default_factory=list)  # instead of the checks of `test`
 
 
 DECODE = {"Slots": 5, "SinglePort": 16, "Moduli": 2, "Consts": 4}
@@ -341,7 +332,7 @@ def core(unit: str, old: str, new: str, words: str) -> Plant:
     return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, "check_random_programs", programs)
 
 
-def arithmetic(unit: str, old: str, new: str, words: str, modulus: Pins, **parameters: int) -> Plant:
+def arithmetic(unit: str, old: str, new: str, words: str, modulus: Values, **parameters: int) -> Plant:
     """A fault in an arithmetic module or a multiplier's reduction; operands below 97, or 16001 = 125 * 2^7 + 1."""
     below, source = modulus.get("modulus_i", 16001), random.Random(1)
     play = [modulus | {"a_i": source.randrange(below), "b_i": source.randrange(below)} for _ in range(400)]
@@ -360,7 +351,7 @@ PLANTED = [
                "check_wrong_accesses"),
 ]  # fmt: skip
 SHARED = "first_q <= owner_q == CoreBits'(Cores - 1) ? '0 : owner_q + 1'b1;"
-RNS_RUN: list[Pins] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
+RNS_RUN: list[Values] = [RNS_SEQ.rest | {"primes_i": 1}, {"start_i": 1}, {"start_i": 0}]
 SLOW = [
     Plant("rs_rns_seq", "(terms > 4'(RnsRate) ? terms : 4'(RnsRate)) - 4'd1", "terms - 4'd1",
           "the results of two groups meet", "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play",

@@ -3,12 +3,13 @@
 // each at its time.
 //
 //   start_i   c      c+1 ...            c+1+k          c+2+k         + addend latency    + 2 + butterfly latency
-//             take   issue step 0 ...   t0: read       t1: select    late read           write; end_o with the last
+//             take   issue step 0 ...   t0: read       t1: select    late read           write; finish_o with the last
 //
 // A transform issues log2 n stages of n/(2P) steps without a gap as long as the pipeline is not longer than n/(4P)
 // (stage_gap, otherwise that many idle cycles between stages); pointwise work issues n/P steps. All results take the
 // same time, so writes never overtake. ready_o is high in the cycle of the last step: instructions follow back to back.
 module rs_compute_seq
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
 #(
@@ -21,69 +22,31 @@ module rs_compute_seq
   parameter int unsigned MulLatency = 6,
   parameter int unsigned PipeLatency = 11
 ) (
-  input  logic                        clk_i,
-  input  logic                        rst_ni,
-  input  logic                        start_i,
-  input  compute_t                    instr_i,
-  output logic                        ready_o,
+  input  logic                             clk_i,
+  input  logic                             rst_ni,
+  input  logic                             start_i,
+  input  compute_t                         instr_i,
+  output logic                             ready_o,
   // A streamed operand: a word is there to be claimed; one is claimed by the step issued now.
-  input  logic                        stream_ready_i,
-  output logic                        stream_claim_o,
+  input  logic                             stream_ready_i,
+  output logic                             stream_claim_o,
   // A step is issued now or in a later stage; reads of the first sources are over; the table is in use.
-  output logic                        issuing_o,
-  output logic                        sources_done_o,
-  output logic                        table_busy_o,
-  // t0.
-  output logic                        rd_valid_o,
-  output logic                        rd_pair_o,
-  output source_t                     rd_v_o,
-  output source_t                     rd_u_o,
-  output source_t                     rd_w_o,
-  output logic     [WordAddrBits-1:0] rd_word0_o,
-  output logic     [WordAddrBits-1:0] rd_word1_o,
-  output logic                        table_rd_en_o,
-  output logic     [WordAddrBits-1:0] table_word_o,
-  // t1.
-  output source_t                     sel_v_o,
-  output source_t                     sel_u_o,
-  output source_t                     sel_w_o,
-  output logic                        sel_v_bank_o,
-  output logic                        sel_straight_o,
-  output logic                        sel_pair_o,
-  output logic                        sel_inverse_o,
-  output logic                        sel_constant_o,
-  // w is the word of the stream that was claimed first.
-  output logic                        sel_stream_o,
-  output logic     [             4:0] sel_const_idx_o,
-  output logic                        sel_cyclic_o,
-  output logic     [             2:0] sel_level_o,
-  output logic                        sel_first_word_o,
-  // t2.
-  output logic                        cross_o,
-  output logic                        sub_o,
-  output logic                        halve_o,
-  output logic                        product_o,
+  output logic                             issuing_o,
+  output logic                             sources_done_o,
+  output logic                             table_busy_o,
+  // t0, with the word of the twiddle table.
+  output operand_read_t                    read_o,
+  output logic                             table_rd_en_o,
+  output logic          [WordAddrBits-1:0] table_word_o,
+  // t1, t2.
+  output select_t                          select_o,
+  output mode_t                            mode_o,
   // Late read of the addend, and its selection a cycle later.
-  output logic                        late_valid_o,
-  output source_t                     late_source_o,
-  output logic     [WordAddrBits-1:0] late_word0_o,
-  output logic     [WordAddrBits-1:0] late_word1_o,
-  output source_t                     sel_e_o,
-  output logic                        sel_e_bank_o,
-  // Write time.
-  output logic                        wr_valid_o,
-  output logic                        wr_pair_o,
-  output logic                        wr_forward_o,
-  output logic                        wr_bank_o,
-  output logic     [             4:0] wr_slot_o,
-  output logic                        wr_high_valid_o,
-  output logic     [             4:0] wr_high_slot_o,
-  output logic     [WordAddrBits-1:0] wr_word0_o,
-  output logic     [WordAddrBits-1:0] wr_word1_o,
-  output logic                        end_o,
-  // With end_o: the slots the instruction wrote, work slots included, and those it read late.
-  output logic     [    MaxSlots-1:0] end_writes_o,
-  output logic     [    MaxSlots-1:0] end_late_o
+  output late_read_t                       late_o,
+  output addend_t                          addend_o,
+  // Write time; the end of the instruction with its last write.
+  output result_t                          result_o,
+  output finish_t                          finish_o
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -192,27 +155,23 @@ module rs_compute_seq
   assign stage_src = first_stage ? instr_q.v.slot : 5'(!(instr_q.first_work ^ stage_q[0]));
   assign stage_dst = in_last_stage_q ? instr_q.dst : 5'(instr_q.first_work ^ stage_q[0]);
 
-  // t0: registered step.
-  typedef struct packed {
-    source_t v, u, w;
-    logic pair, inverse, constant, cyclic, first_word, straight, stream, v_bank;
-    logic [4:0] const_idx;
-    logic [2:0] level;
-  } select_t;
-  typedef struct packed {logic crossed, sub, halve, product;} mode_t;
-  typedef struct packed {
-    logic pair, forward, high_valid, bank;
-    logic [4:0] slot, high;
-    logic [WordAddrBits-1:0] word0, word1;
-    source_t e;
-  } result_t;
+  // t0: registered step. What is valid travels in valid_line_q.
+  logic transforms, forward, backward;
+  assign transforms = instr_q.transform;
+  assign forward    = transforms && !instr_q.inverse;
+  assign backward   = transforms && instr_q.inverse;
 
   logic valid_q, end_q;
-  // Bank of the first word.
+  // Bank of the first word read.
   logic bank_q;
+  logic [WordAddrBits-1:0] read0, written0, written1, word0_q, word1_q;
   select_t select_q, select_q2;
-  mode_t mode_q, mode_q2, mode_q3;
+  mode_t mode_q, mode_q2;
   result_t result_q;
+  source_t addend_q;
+  assign read0    = backward ? near0 : far0;
+  assign written0 = forward ? near0 : far0;
+  assign written1 = instr_q.inverse ? far1 : near1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -225,75 +184,57 @@ module rs_compute_seq
   end
 
   always_ff @(posedge clk_i) begin
-    rd_word0_o   <= instr_q.transform && instr_q.inverse ? near0 : far0;
-    rd_word1_o   <= instr_q.inverse ? near1 : far1;
     table_word_o <= instr_q.inverse ? plain_word ^ mirror_mask : plain_word;
+    bank_q       <= ^read0;
+    word0_q      <= read0;
+    word1_q      <= instr_q.inverse ? near1 : far1;
 
-    select_q.v          <= instr_q.transform ? '{zero: instr_q.v.zero && first_stage, slot: stage_src} : instr_q.v;
-    select_q.u          <= instr_q.u;
-    select_q.w          <= instr_q.w;
-    select_q.pair       <= instr_q.transform;
-    select_q.inverse    <= instr_q.inverse;
-    select_q.constant   <= instr_q.constant;
-    select_q.cyclic     <= instr_q.cyclic;
-    select_q.stream     <= instr_q.stream;
-    select_q.first_word <= plain_word == '0;
-    select_q.v_bank     <= 1'b0;
-    select_q.straight   <= 1'b0;
-    bank_q              <= ^(instr_q.transform && instr_q.inverse ? near0 : far0);
-    select_q.const_idx  <= instr_q.const_idx;
-    select_q.level      <= int'(log2_m) < int'(Log2P) ? log2_m[2:0] : 3'(Log2P);
-
-    mode_q <= '{
-        crossed: instr_q.crossed,
-        sub: instr_q.sub,
-        halve: instr_q.transform && instr_q.inverse,
-        product: instr_q.product
+    select_q <= '{
+        from: '{
+            v: transforms ? '{zero: instr_q.v.zero && first_stage, slot: stage_src} : instr_q.v,
+            u: instr_q.u,
+            w: instr_q.w
+        },
+        v_bank: 1'b0,
+        straight: 1'b0,
+        pair: transforms,
+        inverse: instr_q.inverse,
+        constant: instr_q.constant,
+        const_idx: instr_q.const_idx,
+        stream: instr_q.stream,
+        cyclic: instr_q.cyclic,
+        first_word: plain_word == '0,
+        level: int'(log2_m) < int'(Log2P) ? log2_m[2:0] : 3'(Log2P)
     };
-
-    result_q.pair       <= instr_q.transform;
-    result_q.forward    <= instr_q.transform && !instr_q.inverse;
-    result_q.high_valid <= instr_q.product;
-    result_q.slot       <= stage_dst;
-    result_q.high       <= instr_q.high;
-    result_q.word0      <= instr_q.transform && !instr_q.inverse ? near0 : far0;
-    result_q.bank       <= ^(instr_q.transform && !instr_q.inverse ? near0 : far0);
-    result_q.word1      <= instr_q.inverse ? far1 : near1;
-    result_q.e.slot     <= instr_q.e.slot;
-    result_q.e.zero     <= instr_q.e.zero || !in_last_stage_q;
+    mode_q <= '{crossed: instr_q.crossed, sub: instr_q.sub, halve: backward, product: instr_q.product};
+    result_q <= '{
+        valid: 1'b0,
+        pair: transforms,
+        forward: forward,
+        bank: ^written0,
+        slot: stage_dst,
+        high_valid: instr_q.product,
+        high: instr_q.high,
+        word0: word_addr_t'(written0),
+        word1: word_addr_t'(written1)
+    };
+    addend_q <= '{zero: instr_q.e.zero || !in_last_stage_q, slot: instr_q.e.slot};
 
     select_q2          <= select_q;
-    // Straight: u from the first word, v from the second of a pair. Else neighbours in the row of both.
     select_q2.v_bank   <= bank_q ^ select_q.pair;
     select_q2.straight <= !(select_q.pair && select_q.inverse);
-    mode_q2   <= mode_q;
-    mode_q3   <= mode_q2;
+    mode_q2            <= mode_q;
+    mode_o             <= mode_q2;
   end
 
-  assign rd_valid_o    = valid_q;
-  assign rd_pair_o     = select_q.pair;
-  assign rd_v_o        = select_q.v;
-  assign rd_u_o        = select_q.u;
-  assign rd_w_o        = select_q.w;
+  assign read_o = '{
+          valid: valid_q,
+          pair: select_q.pair,
+          from: select_q.from,
+          word0: word_addr_t'(word0_q),
+          word1: word_addr_t'(word1_q)
+      };
   assign table_rd_en_o = valid_q && select_q.pair;
-
-  assign sel_v_o          = select_q2.v;
-  assign sel_u_o          = select_q2.u;
-  assign sel_w_o          = select_q2.w;
-  assign sel_pair_o       = select_q2.pair;
-  assign sel_inverse_o    = select_q2.inverse;
-  assign sel_constant_o   = select_q2.constant;
-  assign sel_const_idx_o  = select_q2.const_idx;
-  assign sel_cyclic_o     = select_q2.cyclic;
-  assign sel_level_o      = select_q2.level;
-  assign sel_v_bank_o     = select_q2.v_bank;
-  assign sel_straight_o   = select_q2.straight;
-  assign sel_first_word_o = select_q2.first_word;
-
-  assign cross_o   = mode_q3.crossed;
-  assign sub_o     = mode_q3.sub;
-  assign halve_o   = mode_q3.halve;
-  assign product_o = mode_q3.product;
 
   // Valid bits travel in a line with reset, the rest beside it without.
   logic [WriteDelay:1] valid_line_q, end_line_q;
@@ -307,56 +248,55 @@ module rs_compute_seq
     end
   end
 
-  result_t late, result;
+  // A result on its way, with its addend.
+  typedef struct packed {
+    result_t result;
+    source_t addend;
+  } flight_t;
+  flight_t late, last;
   logic late_valid_q;
   rs_delay #(
-    .Width ($bits(result_t)),
+    .Width ($bits(flight_t)),
     .Stages(LateDelay)
   ) u_late (
     .clk_i,
-    .data_i(result_q),
+    .data_i({result_q, addend_q}),
     .data_o(late)
   );
   rs_delay #(
-    .Width ($bits(result_t)),
+    .Width ($bits(flight_t)),
     .Stages(WriteDelay - LateDelay)
   ) u_result (
     .clk_i,
     .data_i(late),
-    .data_o(result)
+    .data_o(last)
   );
 
-  assign sel_stream_o = valid_line_q[1] && select_q2.stream;
-
-  assign late_valid_o  = valid_line_q[LateDelay] && !late.e.zero;
-  assign late_source_o = late.e;
-  assign late_word0_o  = late.word0;
-  assign late_word1_o  = late.word1;
+  assign late_o = '{
+      valid: valid_line_q[LateDelay] && !late.addend.zero,
+      from : late.addend,
+      word0: late.result.word0,
+      word1: late.result.word1
+    };
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) late_valid_q <= 1'b0;
-    else late_valid_q <= late_valid_o;
+    else late_valid_q <= late_o.valid;
   end
   always_ff @(posedge clk_i) begin
-    sel_e_o.slot <= late.e.slot;
-    sel_e_bank_o <= ^late.word0;
+    addend_o.from.slot <= late.addend.slot;
+    addend_o.bank      <= ^late.result.word0;
   end
-  assign sel_e_o.zero = !late_valid_q;
-
-  assign wr_valid_o      = valid_line_q[WriteDelay];
-  assign wr_pair_o       = result.pair;
-  assign wr_forward_o    = result.forward;
-  assign wr_bank_o       = result.bank;
-  assign wr_slot_o       = result.slot;
-  assign wr_high_valid_o = result.high_valid;
-  assign wr_high_slot_o  = result.high;
-  assign wr_word0_o      = result.word0;
-  assign wr_word1_o      = result.word1;
-  assign end_o           = end_line_q[WriteDelay];
+  assign addend_o.from.zero = !late_valid_q;
 
   always_comb begin
-    end_writes_o = slot_mask({1'b0, result.slot}) | (result.pair ? MaxSlots'(3) : '0);
-    if (result.high_valid) end_writes_o |= slot_mask({1'b0, result.high});
-    end_late_o = result.e.zero ? '0 : slot_mask({1'b0, result.e.slot});
+    select_o              = select_q2;
+    select_o.stream       = valid_line_q[1] && select_q2.stream;
+    result_o              = last.result;
+    result_o.valid        = valid_line_q[WriteDelay];
+    finish_o.valid        = end_line_q[WriteDelay];
+    finish_o.writes       = slot_mask({1'b0, last.result.slot}) | (last.result.pair ? MaxSlots'(3) : '0);
+    if (last.result.high_valid) finish_o.writes |= slot_mask({1'b0, last.result.high});
+    finish_o.late = last.addend.zero ? '0 : slot_mask({1'b0, last.addend.slot});
   end
 
 `ifndef SYNTHESIS
@@ -378,11 +318,11 @@ module rs_compute_seq
   assert property (@(posedge clk_i) disable iff (!armed)
                    !issue || in_last_stage_q == (!instr_q.transform || stage_q == instr_q.log2_n - 4'd1))
   else $error("%m: a stage beyond the transform");
-  assert property (@(posedge clk_i) disable iff (!armed) !end_o || wr_valid_o)
+  assert property (@(posedge clk_i) disable iff (!armed) !finish_o.valid || result_o.valid)
   else $error("%m: an instruction ends without a write");
-  assert property (@(posedge clk_i) disable iff (!armed) !(rd_valid_o && rd_pair_o) || (^rd_word0_o != ^rd_word1_o))
+  assert property (@(posedge clk_i) disable iff (!armed) !(read_o.valid && read_o.pair) || (^read_o.word0 != ^read_o.word1))
   else $error("%m: the words of a pair share a bank");
-  assert property (@(posedge clk_i) disable iff (!armed) !(wr_valid_o && wr_pair_o) || (^wr_word0_o != ^wr_word1_o))
+  assert property (@(posedge clk_i) disable iff (!armed) !(result_o.valid && result_o.pair) || (^result_o.word0 != ^result_o.word1))
   else $error("%m: the results of a pair share a bank");
 `endif
 

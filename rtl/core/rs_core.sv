@@ -12,6 +12,7 @@
 // Latencies: spec/latency.yaml.
 module rs_core
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
   import rs_isa_pkg::*;
   import rs_core_pkg::*;
   import rs_error_pkg::*;
@@ -88,7 +89,6 @@ module rs_core
   localparam int unsigned Slots = Cfg.Slots;
   localparam int unsigned WordAddrBits = word_addr_bits(Cfg);
   localparam int unsigned TableBits = $clog2(Cfg.TwTables << WordAddrBits);
-  localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1;
   localparam bit EnRns = third_unit(Cfg);
   localparam int unsigned SumLatency = 32'(addsub_latency(int'(Cfg.MulStyle)));
   localparam int unsigned MulLatency = 32'(mod_mul_latency(
@@ -168,11 +168,12 @@ module rs_core
   end
 
   // Issue.
-  logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing, compute_end;
+  logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing;
+  finish_t finish;
   logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
   logic rns_done, rns_idle, start_rns;
   logic pointwise_done, pointwise_idle, start_pointwise;
-  logic [MaxSlots-1:0] written_q, end_writes, end_late;
+  logic [MaxSlots-1:0] written_q;
   logic [15:0] table_q;
   logic [3:0] table_idx, stream_log2_n_q;
   logic   streaming_q;
@@ -229,9 +230,7 @@ module rs_core
     .compute_ready_i (compute_ready),
     .sources_done_i  (sources_done),
     .table_busy_i    (table_busy),
-    .compute_end_i   (compute_end),
-    .end_writes_i    (end_writes),
-    .end_late_i      (end_late),
+    .finish_i        (finish),
     .memory_ready_i  (memory_ready),
     .memory_done_i   (memory_done),
     .rns_done_i      (rns_done),
@@ -256,16 +255,15 @@ module rs_core
   end
 
   // Compute unit.
-  logic stream_ready, stream_claim, stream_push, stream_push_ready, sel_stream;
-  logic compute_claim, compute_stream, pw_claim, pw_stream;
-  logic rd_valid, rd_pair, table_rd_en, sel_pair, sel_inverse, sel_constant, sel_cyclic, sel_first_word;
-  logic crossed, sub, halve, product, late_valid, sel_e_bank, wr_valid, wr_pair, wr_forward, wr_high_valid;
-  logic [WordAddrBits-1:0] rd_word0, rd_word1, table_word, late_word0, late_word1, wr_word0, wr_word1;
-  logic [4:0] sel_const_idx, wr_slot, wr_high_slot;
-  logic [2:0] sel_level;
+  logic stream_ready, stream_push, stream_push_ready, compute_claim, table_rd_en;
+  logic [WordAddrBits-1:0] table_word;
+  operand_read_t read;
+  select_t select;
+  mode_t mode;
+  late_read_t late;
+  addend_t addend;
+  result_t result;
   logic [3:0] mod_idx_q;
-  logic sel_v_bank, sel_straight, wr_bank;
-  source_t rd_v, rd_u, rd_w, sel_v, sel_u, sel_w, late_source, sel_e;
 
   rs_compute_seq #(
     .WordAddrBits(WordAddrBits),
@@ -276,69 +274,34 @@ module rs_core
   ) u_compute (
     .clk_i,
     .rst_ni,
-    .start_i         (start_compute),
-    .instr_i         (head_q.c),
-    .ready_o         (compute_ready),
-    .stream_ready_i  (stream_ready),
-    .stream_claim_o  (compute_claim),
-    .issuing_o       (compute_issuing),
-    .sources_done_o  (sources_done),
-    .table_busy_o    (table_busy),
-    .rd_valid_o      (rd_valid),
-    .rd_pair_o       (rd_pair),
-    .rd_v_o          (rd_v),
-    .rd_u_o          (rd_u),
-    .rd_w_o          (rd_w),
-    .rd_word0_o      (rd_word0),
-    .rd_word1_o      (rd_word1),
-    .table_rd_en_o   (table_rd_en),
-    .table_word_o    (table_word),
-    .sel_v_o         (sel_v),
-    .sel_u_o         (sel_u),
-    .sel_w_o         (sel_w),
-    .sel_pair_o      (sel_pair),
-    .sel_inverse_o   (sel_inverse),
-    .sel_constant_o  (sel_constant),
-    .sel_stream_o    (compute_stream),
-    .sel_const_idx_o (sel_const_idx),
-    .sel_cyclic_o    (sel_cyclic),
-    .sel_level_o     (sel_level),
-    .sel_v_bank_o    (sel_v_bank),
-    .sel_straight_o  (sel_straight),
-    .sel_first_word_o(sel_first_word),
-    .cross_o         (crossed),
-    .sub_o           (sub),
-    .halve_o         (halve),
-    .product_o       (product),
-    .late_valid_o    (late_valid),
-    .late_source_o   (late_source),
-    .late_word0_o    (late_word0),
-    .late_word1_o    (late_word1),
-    .sel_e_o         (sel_e),
-    .sel_e_bank_o    (sel_e_bank),
-    .wr_valid_o      (wr_valid),
-    .wr_pair_o       (wr_pair),
-    .wr_forward_o    (wr_forward),
-    .wr_bank_o       (wr_bank),
-    .wr_slot_o       (wr_slot),
-    .wr_high_valid_o (wr_high_valid),
-    .wr_high_slot_o  (wr_high_slot),
-    .wr_word0_o      (wr_word0),
-    .wr_word1_o      (wr_word1),
-    .end_o           (compute_end),
-    .end_writes_o    (end_writes),
-    .end_late_o      (end_late)
+    .start_i       (start_compute),
+    .instr_i       (head_q.c),
+    .ready_o       (compute_ready),
+    .stream_ready_i(stream_ready),
+    .stream_claim_o(compute_claim),
+    .issuing_o     (compute_issuing),
+    .sources_done_o(sources_done),
+    .table_busy_o  (table_busy),
+    .read_o        (read),
+    .table_rd_en_o (table_rd_en),
+    .table_word_o  (table_word),
+    .select_o      (select),
+    .mode_o        (mode),
+    .late_o        (late),
+    .addend_o      (addend),
+    .result_o      (result),
+    .finish_o      (finish)
   );
 
-  // Unit of pointwise instructions.
-  logic pw_rd_valid, pw_wr_valid;
-  source_t pw_rd_v, pw_rd_u, pw_rd_w, pw_sel_v, pw_sel_u, pw_sel_w;
-  logic [WordAddrBits-1:0] pw_rd_word, pw_wr_word;
-  logic [4:0] pw_wr_slot;
-  logic [3:0] pw_mod_idx;
-  logic [Lanes-1:0][P*W-1:0] pw_v, pw_u, pw_w, pw_data, stream_words;
+  // Unit of pointwise instructions. Products with a streamed operand are all in one unit.
+  logic stream_claim, stream_take;
+  operand_read_t pointwise_read;
+  operands_t pointwise_select;
+  result_t pointwise_result;
+  logic [Lanes-1:0][P*W-1:0] pointwise_v, pointwise_u, pointwise_w, pointwise_data, stream_words;
 
   if (Cfg.EnPointwise) begin : gen_pointwise
+    logic [3:0] mod_idx;
     rs_pointwise_unit #(
       .Cfg(Cfg)
     ) u_pointwise (
@@ -353,36 +316,28 @@ module rs_core
       .instr_i       (head_q.c),
       .mod_idx_i     (head_q.mod_idx),
       .done_o        (pointwise_done),
-      .mod_idx_o     (pw_mod_idx),
+      .mod_idx_o     (mod_idx),
       .stream_ready_i(stream_ready),
-      .stream_claim_o(pw_claim),
-      .stream_take_o (pw_stream),
+      .stream_claim_o(stream_claim),
+      .stream_take_o (stream_take),
       .stream_i      (stream_words),
-      .rd_valid_o    (pw_rd_valid),
-      .rd_v_o        (pw_rd_v),
-      .rd_u_o        (pw_rd_u),
-      .rd_w_o        (pw_rd_w),
-      .rd_word_o     (pw_rd_word),
-      .sel_v_o       (pw_sel_v),
-      .sel_u_o       (pw_sel_u),
-      .sel_w_o       (pw_sel_w),
-      .v_i           (pw_v),
-      .u_i           (pw_u),
-      .w_i           (pw_w),
-      .wr_valid_o    (pw_wr_valid),
-      .wr_slot_o     (pw_wr_slot),
-      .wr_word_o     (pw_wr_word),
-      .wr_data_o     (pw_data)
+      .read_o        (pointwise_read),
+      .select_o      (pointwise_select),
+      .v_i           (pointwise_v),
+      .u_i           (pointwise_u),
+      .w_i           (pointwise_w),
+      .result_o      (pointwise_result),
+      .data_o        (pointwise_data)
     );
+    logic unused_compute;
+    assign unused_compute = ^{mod_idx, compute_claim};
   end else begin : gen_no_pointwise
     logic unused_pointwise;
-    assign unused_pointwise = ^{start_pointwise, pw_v, pw_u, pw_w};
-    assign {pw_rd_valid, pw_rd_v, pw_rd_u, pw_rd_w, pw_rd_word, pw_sel_v, pw_sel_u, pw_sel_w, pw_mod_idx} = '0;
-    assign {pw_wr_valid, pw_wr_slot, pw_wr_word, pw_data, pw_claim, pw_stream, pointwise_done} = '0;
+    assign unused_pointwise = ^{start_pointwise, pointwise_v, pointwise_u, pointwise_w};
+    assign {pointwise_done, pointwise_read, pointwise_select, pointwise_result, pointwise_data} = '0;
+    assign stream_claim = compute_claim;
+    assign stream_take  = select.stream;
   end
-  // Products with a streamed operand are all in one unit.
-  assign stream_claim = Cfg.EnPointwise ? pw_claim : compute_claim;
-  assign sel_stream   = Cfg.EnPointwise ? pw_stream : compute_stream;
 
   // The modulus in use changes only while nothing is in flight.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -413,19 +368,17 @@ module rs_core
     .aux_o       (aux),
     .mod_bits_o  (mod_bits),
     .minus_one_o (minus_one),
-    .const_idx_i (sel_const_idx),
+    .const_idx_i (select.const_idx),
     .constant_o  (constant)
   );
 
   // Memory unit.
-  logic mem_rd_valid, mem_reverse, mem_load;
-  source_t mem_rd_source, mem_sel;
-  logic [WordAddrBits-1:0] mem_rd_word, mem_wr_word;
-  logic [LaneBits-1:0] mem_pick, mem_place;
-  logic [Lanes-1:0][P*W-1:0] mem_data;
-  logic [Lanes-1:0] mem_wr_valid, table_wr_valid;
-  logic [4:0] mem_wr_slot;
-  logic [3:0] mem_table;
+  word_read_t   memory_read;
+  memory_path_t memory_path;
+  word_write_t  memory_write;
+  logic [Lanes-1:0] memory_write_valid, table_write_valid;
+  logic [3:0] memory_table;
+  logic [Lanes-1:0][P*W-1:0] memory_data;
 
   rs_mem_unit #(
     .WordAddrBits(WordAddrBits),
@@ -436,25 +389,18 @@ module rs_core
   ) u_memory (
     .clk_i,
     .rst_ni,
-    .start_i         (start_memory),
-    .instr_i         (head_q.m),
-    .ready_o         (memory_ready),
-    .done_o          (memory_done),
-    .error_o         (memory_error),
-    .rd_valid_o      (mem_rd_valid),
-    .rd_source_o     (mem_rd_source),
-    .rd_word_o       (mem_rd_word),
-    .sel_source_o    (mem_sel),
-    .sel_load_o      (mem_load),
-    .reverse_o       (mem_reverse),
-    .pick_o          (mem_pick),
-    .place_o         (mem_place),
-    .rd_data_i       (mem_data),
-    .wr_valid_o      (mem_wr_valid),
-    .table_wr_valid_o(table_wr_valid),
-    .wr_slot_o       (mem_wr_slot),
-    .wr_word_o       (mem_wr_word),
-    .wr_table_o      (mem_table),
+    .start_i            (start_memory),
+    .instr_i            (head_q.m),
+    .ready_o            (memory_ready),
+    .done_o             (memory_done),
+    .error_o            (memory_error),
+    .read_o             (memory_read),
+    .path_o             (memory_path),
+    .rd_data_i          (memory_data),
+    .write_valid_o      (memory_write_valid),
+    .table_write_valid_o(table_write_valid),
+    .write_o            (memory_write),
+    .write_table_o      (memory_table),
     .dma_req_valid_o,
     .dma_req_ready_i,
     .dma_req_store_o,
@@ -463,8 +409,8 @@ module rs_core
     .ld_valid_i,
     .ld_ready_o,
     .ld_err_i,
-    .stream_push_o   (stream_push),
-    .stream_ready_i  (stream_push_ready),
+    .stream_push_o      (stream_push),
+    .stream_ready_i     (stream_push_ready),
     .st_valid_o,
     .st_ready_i,
     .st_data_o,
@@ -488,21 +434,20 @@ module rs_core
       .word_i       (ld_data_i),
       .claim_ready_o(stream_ready),
       .claim_i      (stream_claim),
-      .take_i       (sel_stream),
+      .take_i       (stream_take),
       .word_o       (stream_words),
       .drain_i      (error_o && streaming_q)
     );
   end else begin : gen_no_stream
     logic unused_stream;
-    assign unused_stream = ^{stream_push, stream_claim};
+    assign unused_stream = ^{stream_push, stream_claim, stream_take};
     assign {stream_push_ready, stream_ready, stream_words} = '0;
   end
 
   // Base conversion and moves.
-  logic x_rd_valid, own_rd_valid, rns_wr_valid;
-  source_t x_rd_source, x_sel, own_rd_source, own_sel;
-  logic [WordAddrBits-1:0] x_rd_word, own_rd_word, rns_wr_word;
-  logic [4:0] rns_wr_slot;
+  word_read_t x_read, own_read;
+  logic rns_write_valid;
+  word_write_t rns_write;
   logic [Lanes-1:0][P*W-1:0] x_data, own_data, rns_data;
 
   if (EnRns) begin : gen_rns
@@ -523,36 +468,25 @@ module rs_core
       .start_i        (start_rns),
       .instr_i        (head_q.r),
       .done_o         (rns_done),
-      .x_rd_valid_o   (x_rd_valid),
-      .x_rd_source_o  (x_rd_source),
-      .x_rd_word_o    (x_rd_word),
-      .x_sel_o        (x_sel),
+      .x_read_o       (x_read),
       .x_i            (x_data),
-      .own_rd_valid_o (own_rd_valid),
-      .own_rd_source_o(own_rd_source),
-      .own_rd_word_o  (own_rd_word),
-      .own_sel_o      (own_sel),
+      .own_read_o     (own_read),
       .own_i          (own_data),
-      .wr_valid_o     (rns_wr_valid),
-      .wr_slot_o      (rns_wr_slot),
-      .wr_word_o      (rns_wr_word),
-      .wr_data_o      (rns_data)
+      .write_valid_o  (rns_write_valid),
+      .write_o        (rns_write),
+      .data_o         (rns_data)
     );
   end else begin : gen_no_rns
     logic unused_rns;
     assign unused_rns = ^{start_rns, head_q.r, x_data, own_data};
     assign {conversions, conversions_own, automorphisms, digits, rns_done} = '0;
-    assign {x_rd_valid, x_rd_source, x_rd_word, x_sel} = '0;
-    assign {own_rd_valid, own_rd_source, own_rd_word, own_sel} = '0;
-    assign {rns_wr_valid, rns_wr_slot, rns_wr_word, rns_data} = '0;
+    assign {x_read, own_read, rns_write_valid, rns_write, rns_data} = '0;
   end
 
   // Ports, lanes.
-  logic [Slots-1:0][1:0] slot_rd_en, slot_wr_en;
-  logic [Slots-1:0] slot_rd_first, slot_wr_high;
-  logic [Lanes-1:0][Slots-1:0][1:0] slot_wr_mem;
-  logic [Slots-1:0][1:0] slot_wr_rns, slot_wr_pw;
-  logic [Slots-1:0][1:0][WordAddrBits-2:0] slot_rd_addr, slot_wr_addr;
+  slot_read_t [Slots-1:0] slot_read;
+  slot_write_t [Slots-1:0] slot_write;
+  logic [Lanes-1:0][Slots-1:0][1:0] slot_memory_write;
 
   rs_slot_ports #(
     .Slots       (Slots),
@@ -562,65 +496,35 @@ module rs_core
     .EnPointwise (Cfg.EnPointwise)
   ) u_ports (
     .clk_i,
-    .rd_valid_i     (rd_valid),
-    .rd_pair_i      (rd_pair),
-    .rd_v_i         (rd_v),
-    .rd_u_i         (rd_u),
-    .rd_w_i         (rd_w),
-    .rd_word0_i     (rd_word0),
-    .rd_word1_i     (rd_word1),
-    .late_valid_i   (late_valid),
-    .late_source_i  (late_source),
-    .late_word0_i   (late_word0),
-    .late_word1_i   (late_word1),
-    .mem_rd_valid_i (mem_rd_valid),
-    .mem_rd_source_i(mem_rd_source),
-    .mem_rd_word_i  (mem_rd_word),
-    .x_rd_valid_i   (x_rd_valid),
-    .x_rd_source_i  (x_rd_source),
-    .x_rd_word_i    (x_rd_word),
-    .own_rd_valid_i (own_rd_valid),
-    .own_rd_source_i(own_rd_source),
-    .own_rd_word_i  (own_rd_word),
-    .pw_rd_valid_i  (pw_rd_valid),
-    .pw_rd_v_i      (pw_rd_v),
-    .pw_rd_u_i      (pw_rd_u),
-    .pw_rd_w_i      (pw_rd_w),
-    .pw_rd_word_i   (pw_rd_word),
-    .wr_valid_i     (wr_valid),
-    .wr_pair_i      (wr_pair),
-    .wr_slot_i      (wr_slot),
-    .wr_high_valid_i(wr_high_valid),
-    .wr_high_slot_i (wr_high_slot),
-    .wr_word0_i     (wr_word0),
-    .wr_word1_i     (wr_word1),
-    .mem_wr_valid_i (mem_wr_valid),
-    .mem_wr_slot_i  (mem_wr_slot),
-    .mem_wr_word_i  (mem_wr_word),
-    .rns_wr_valid_i (rns_wr_valid),
-    .rns_wr_slot_i  (rns_wr_slot),
-    .rns_wr_word_i  (rns_wr_word),
-    .pw_wr_valid_i  (pw_wr_valid),
-    .pw_wr_slot_i   (pw_wr_slot),
-    .pw_wr_word_i   (pw_wr_word),
-    .rd_en_o        (slot_rd_en),
-    .rd_addr_o      (slot_rd_addr),
-    .rd_first_o     (slot_rd_first),
-    .wr_en_o        (slot_wr_en),
-    .wr_high_o      (slot_wr_high),
-    .wr_mem_o       (slot_wr_mem),
-    .wr_rns_o       (slot_wr_rns),
-    .wr_pw_o        (slot_wr_pw),
-    .wr_addr_o      (slot_wr_addr)
+    .read_i              (read),
+    .late_i              (late),
+    .memory_read_i       (memory_read),
+    .x_read_i            (x_read),
+    .own_read_i          (own_read),
+    .pointwise_read_i    (pointwise_read),
+    .result_i            (result),
+    .pointwise_result_i  (pointwise_result),
+    .memory_write_valid_i(memory_write_valid),
+    .memory_write_i      (memory_write),
+    .rns_write_valid_i   (rns_write_valid),
+    .rns_write_i         (rns_write),
+    .read_o              (slot_read),
+    .write_o             (slot_write),
+    .memory_write_o      (slot_memory_write)
   );
 
+  // The twiddle table: which one, and the word of it that is written or read.
+  logic table_write;
+  logic [WordAddrBits-1:0] table_entry;
   logic [TableBits-1:0] table_addr;
+  assign table_write = |table_write_valid;
+  assign table_entry = table_write ? memory_write.word[WordAddrBits-1:0] : table_word;
   if (Cfg.TwTables == 1) begin : gen_one_table
     logic unused_table;
-    assign unused_table = ^mem_table;
-    assign table_addr = |table_wr_valid ? mem_wr_word : table_word;
+    assign unused_table = ^memory_table;
+    assign table_addr = table_entry;
   end else begin : gen_tables
-    assign table_addr = |table_wr_valid ? TableBits'({mem_table, mem_wr_word}) : TableBits'({mod_idx_q, table_word});
+    assign table_addr = TableBits'({table_write ? memory_table : mod_idx_q, table_entry});
   end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
@@ -628,67 +532,39 @@ module rs_core
       .Cfg(Cfg)
     ) u_lane (
       .clk_i,
-      .rd_valid_i      (rd_valid),
+      .rd_valid_i      (read.valid),
       .modulus_i       (modulus[l]),
       .aux_i           (aux[l]),
       .mod_bits_i      (mod_bits[l]),
       .minus_one_i     (minus_one[l]),
       .constant_i      (constant[l]),
-      .slot_rd_en_i    (slot_rd_en),
-      .slot_rd_addr_i  (slot_rd_addr),
-      .slot_rd_first_i (slot_rd_first),
-      .table_rd_en_i   (table_rd_en && !(|table_wr_valid)),
+      .read_i          (slot_read),
+      .table_rd_en_i   (table_rd_en && !table_write),
       .table_addr_i    (table_addr),
-      .sel_v_i         (sel_v),
-      .sel_u_i         (sel_u),
-      .sel_w_i         (sel_w),
-      .sel_pair_i      (sel_pair),
-      .sel_inverse_i   (sel_inverse),
-      .sel_constant_i  (sel_constant),
-      .sel_stream_i    (sel_stream),
+      .select_i        (select),
       .stream_i        (stream_words[l]),
-      .sel_cyclic_i    (sel_cyclic),
-      .sel_level_i     (sel_level),
-      .sel_v_bank_i    (sel_v_bank),
-      .sel_straight_i  (sel_straight),
-      .sel_first_word_i(sel_first_word),
-      .sel_e_i         (sel_e),
-      .sel_e_bank_i    (sel_e_bank),
-      .cross_i         (crossed),
-      .sub_i           (sub),
-      .halve_i         (halve),
-      .product_i       (product),
-      .slot_wr_en_i    (slot_wr_en),
-      .slot_wr_mem_i   (slot_wr_mem[l]),
-      .slot_wr_high_i  (slot_wr_high),
-      .slot_wr_addr_i  (slot_wr_addr),
-      .out_forward_i   (wr_forward),
-      .out_bank_i      (wr_bank),
+      .addend_i        (addend),
+      .mode_i          (mode),
+      .result_i        (result),
+      .write_i         (slot_write),
+      .memory_write_i  (slot_memory_write[l]),
 `ifdef RINGSMITH_FAULT_PIN
       .fault_i,
 `endif
-      .mem_sel_i       (mem_sel),
-      .mem_reverse_i   (mem_reverse),
-      .mem_pick_i      (mem_pick),
-      .mem_place_i     (mem_place),
-      .mem_load_i      (mem_load),
-      .mem_load_data_i (ld_data_i[(Cfg.WidePort?l : 0)*P*W+:P*W]),
-      .table_wr_en_i   (table_wr_valid[l]),
-      .mem_data_o      (mem_data[l]),
-      .x_sel_i         (x_sel),
-      .own_sel_i       (own_sel),
+      .memory_i        (memory_path),
+      .load_data_i     (ld_data_i[(Cfg.WidePort?l : 0)*P*W+:P*W]),
+      .table_wr_en_i   (table_write_valid[l]),
+      .memory_data_o   (memory_data[l]),
+      .x_from_i        (x_read.from),
+      .own_from_i      (own_read.from),
       .x_data_o        (x_data[l]),
       .own_data_o      (own_data[l]),
-      .slot_wr_rns_i   (slot_wr_rns),
       .rns_data_i      (rns_data[l]),
-      .pw_sel_v_i      (pw_sel_v),
-      .pw_sel_u_i      (pw_sel_u),
-      .pw_sel_w_i      (pw_sel_w),
-      .pw_v_o          (pw_v[l]),
-      .pw_u_o          (pw_u[l]),
-      .pw_w_o          (pw_w[l]),
-      .slot_wr_pw_i    (slot_wr_pw),
-      .pw_data_i       (pw_data[l])
+      .pointwise_from_i(pointwise_select),
+      .pointwise_v_o   (pointwise_v[l]),
+      .pointwise_u_o   (pointwise_u[l]),
+      .pointwise_w_o   (pointwise_w[l]),
+      .pointwise_data_i(pointwise_data[l])
     );
   end
 
@@ -712,7 +588,7 @@ module rs_core
     .refused_code_i   (head_error),
     .overflow_i       (overflow),
     .unit_free_i      (unit_free),
-    .compute_end_i    (compute_end),
+    .compute_end_i    (finish.valid),
     .compute_idle_i   (compute_idle),
     .memory_end_i     (memory_done),
     .memory_idle_i    (memory_idle),
@@ -744,7 +620,7 @@ module rs_core
                   !pointwise_idle;
 
   logic unused_status;
-  assign unused_status = ^{index_q, compute_issuing, pw_mod_idx, cfg_idx_i, cfg_data_i};
+  assign unused_status = ^{index_q, compute_issuing, cfg_idx_i, cfg_data_i, memory_write};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -765,7 +641,7 @@ module rs_core
                    !cfg_we_i || cfg_sel_i >= 4'd3 || compute_idle || cfg_idx_i != 7'(mod_idx_q))
   else $error("%m: the modulus in use is written");
   // A write would hide the read.
-  assert property (@(posedge clk_i) disable iff (!armed) !(table_rd_en && |table_wr_valid))
+  assert property (@(posedge clk_i) disable iff (!armed) !(table_rd_en && table_write))
   else $error("%m: the twiddle table is read while it is written");
 `endif
 

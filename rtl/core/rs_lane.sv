@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lane: its slots, its twiddle memory, P butterflies and the wiring between them. All control comes from outside.
 //
-//   t0  addresses at the memories          (slot_rd_*, table_*)
-//   t1  words out of the memories          (v/u/w/e selection, operand formation)  --|reg|-->
+//   t0  addresses at the memories          (read_i, table_*)
+//   t1  words out of the memories          (select_i, addend_i: operands)  --|reg|-->
 //   t2  butterflies                        (mode)
-//   t2 + butterfly_latency                 results at the write ports              (slot_wr_*, out_*)
+//   t2 + butterfly_latency                 results at the write ports              (result_i, write_i)
 //
 // There is no network between memories and butterflies but one swap of the two banks on each side:
 // forward transforms read words j, j + n/(2P) and write 2j, 2j + 1; inverse ones mirror that; pointwise work
 // reads and writes one word. The addend e of an inverse transform is read when its result leaves the multiplier.
 module rs_lane
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
 #(
@@ -27,80 +28,50 @@ module rs_lane
   localparam int unsigned TableBits = $clog2(TableWords),
   localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1
 ) (
-  input  logic                                       clk_i,
+  input  logic                              clk_i,
   // Of the modulus in use; quasi-static. The constant belongs to t1.
-  input  logic    [        W-1:0]                    modulus_i,
-  input  logic    [        W+2:0]                    aux_i,
-  input  logic    [          7:0]                    mod_bits_i,
-  input  logic    [        W-1:0]                    minus_one_i,
-  input  logic    [        W-1:0]                    constant_i,
+  input  logic         [        W-1:0]      modulus_i,
+  input  logic         [        W+2:0]      aux_i,
+  input  logic         [          7:0]      mod_bits_i,
+  input  logic         [        W-1:0]      minus_one_i,
+  input  logic         [        W-1:0]      constant_i,
   // t0: memory ports; the compute unit reads operands (for assertions only).
-  input  logic                                       rd_valid_i,
-  input  logic    [    Slots-1:0][1:0]               slot_rd_en_i,
-  input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_rd_addr_i,
-  input  logic    [    Slots-1:0]                    slot_rd_first_i,
-  input  logic                                       table_rd_en_i,
-  input  logic    [TableBits-1:0]                    table_addr_i,
-  // t1: operand selection.
-  input  source_t                                    sel_v_i,
-  input  source_t                                    sel_u_i,
-  input  source_t                                    sel_w_i,
-  // Bank of v's word; of a pair, of its second word.
-  input  logic                                       sel_v_bank_i,
-  input  logic                                       sel_straight_i,
-  input  logic                                       sel_pair_i,
-  input  logic                                       sel_inverse_i,
-  input  logic                                       sel_constant_i,
-  // w is the word of the stream, if the build has one.
-  input  logic                                       sel_stream_i,
-  input  logic    [ WordBits-1:0]                    stream_i,
-  input  logic                                       sel_cyclic_i,
-  input  logic    [          2:0]                    sel_level_i,
-  input  logic                                       sel_first_word_i,
+  input  logic                              rd_valid_i,
+  input  slot_read_t   [    Slots-1:0]      read_i,
+  input  logic                              table_rd_en_i,
+  input  logic         [TableBits-1:0]      table_addr_i,
+  // t1: operand selection; the word of the stream, if the compute unit of the build takes it.
+  input  select_t                           select_i,
+  input  logic         [ WordBits-1:0]      stream_i,
   // One cycle after the late read.
-  input  source_t                                    sel_e_i,
-  input  logic                                       sel_e_bank_i,
+  input  addend_t                           addend_i,
   // t2: butterfly mode.
-  input  logic                                       cross_i,
-  input  logic                                       sub_i,
-  input  logic                                       halve_i,
-  input  logic                                       product_i,
-  // Write time.
-  input  logic    [    Slots-1:0][1:0]               slot_wr_en_i,
-  input  logic    [    Slots-1:0][1:0]               slot_wr_mem_i,
-  input  logic    [    Slots-1:0]                    slot_wr_high_i,
-  input  logic    [    Slots-1:0][1:0][BankBits-1:0] slot_wr_addr_i,
-  input  logic                                       out_forward_i,
-  input  logic                                       out_bank_i,
+  input  mode_t                             mode_i,
+  // Write time: results, memory ports, those of the memory unit in this lane.
+  input  result_t                           result_i,
+  input  slot_write_t  [    Slots-1:0]      write_i,
+  input  logic         [    Slots-1:0][1:0] memory_write_i,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
-  input  logic                                       fault_i,
+  input  logic                              fault_i,
 `endif
   // Memory unit: read selection (t1), copies, the word to load (t1), table writes.
-  input  source_t                                    mem_sel_i,
-  input  logic                                       mem_reverse_i,
-  input  logic    [ LaneBits-1:0]                    mem_pick_i,
-  input  logic    [ LaneBits-1:0]                    mem_place_i,
-  input  logic                                       mem_load_i,
-  input  logic    [ WordBits-1:0]                    mem_load_data_i,
-  input  logic                                       table_wr_en_i,
-  output logic    [ WordBits-1:0]                    mem_data_o,
+  input  memory_path_t                      memory_i,
+  input  logic         [ WordBits-1:0]      load_data_i,
+  input  logic                              table_wr_en_i,
+  output logic         [ WordBits-1:0]      memory_data_o,
   // Base-conversion unit: words out of the memories (t1), results.
-  input  source_t                                    x_sel_i,
-  input  source_t                                    own_sel_i,
-  output logic    [ WordBits-1:0]                    x_data_o,
-  output logic    [ WordBits-1:0]                    own_data_o,
-  input  logic    [    Slots-1:0][1:0]               slot_wr_rns_i,
-  input  logic    [ WordBits-1:0]                    rns_data_i,
+  input  source_t                           x_from_i,
+  input  source_t                           own_from_i,
+  output logic         [ WordBits-1:0]      x_data_o,
+  output logic         [ WordBits-1:0]      own_data_o,
+  input  logic         [ WordBits-1:0]      rns_data_i,
   // Unit of pointwise instructions: words out of the memories (t1), results.
-  input  source_t                                    pw_sel_v_i,
-  input  source_t                                    pw_sel_u_i,
-  input  source_t                                    pw_sel_w_i,
-  output logic    [ WordBits-1:0]                    pw_v_o,
-  output logic    [ WordBits-1:0]                    pw_u_o,
-  output logic    [ WordBits-1:0]                    pw_w_o,
-  input  logic    [    Slots-1:0][1:0]               slot_wr_pw_i,
-  input  logic    [ WordBits-1:0]                    pw_data_i
+  input  operands_t                         pointwise_from_i,
+  output logic         [ WordBits-1:0]      pointwise_v_o,
+  output logic         [ WordBits-1:0]      pointwise_u_o,
+  output logic         [ WordBits-1:0]      pointwise_w_o,
+  input  logic         [ WordBits-1:0]      pointwise_data_i
 );
 
   localparam bit EnRns = third_unit(Cfg);
@@ -119,14 +90,14 @@ module rs_lane
       .SinglePort(Cfg.SinglePort[s])
     ) u_slot (
       .clk_i,
-      .rd_en_i(slot_rd_en_i[s]),
-      .rd_addr_i(slot_rd_addr_i[s]),
-      .rd_first_i(slot_rd_first_i[s]),
+      .rd_en_i(read_i[s].en),
+      .rd_addr_i({read_i[s].addr[1][BankBits-1:0], read_i[s].addr[0][BankBits-1:0]}),
+      .rd_first_i(read_i[s].first),
       .rd_data_o(rd_data[s]),
       .rd_word_o(first_words[s]),
-      .wr_en_i  (slot_wr_en_i[s] | slot_wr_mem_i[s] | (EnRns ? slot_wr_rns_i[s] : '0) |
-                  (Cfg.EnPointwise ? slot_wr_pw_i[s] : '0)),
-      .wr_addr_i(slot_wr_addr_i[s]),
+      .wr_en_i  (write_i[s].en | memory_write_i[s] | (EnRns ? write_i[s].rns : '0) |
+                  (Cfg.EnPointwise ? write_i[s].pointwise : '0)),
+      .wr_addr_i({write_i[s].addr[1][BankBits-1:0], write_i[s].addr[0][BankBits-1:0]}),
       .wr_data_i(wr_data[s])
     );
   end
@@ -139,7 +110,7 @@ module rs_lane
     .rd_en_i  (table_rd_en_i),
     .wr_en_i  (table_wr_en_i),
     .addr_i   (table_addr_i),
-    .wr_data_i(mem_data_o),
+    .wr_data_i(memory_data_o),
     .rd_data_o(table_word)
   );
 
@@ -149,7 +120,7 @@ module rs_lane
   localparam int unsigned SlotBits = $clog2(Slots);
   source_t side_source;
   word_t side, second, other, factors, addend0, addend1, mem_read;
-  assign side_source = sel_pair_i ? sel_v_i : sel_u_i;
+  assign side_source = select_i.pair ? select_i.from.v : select_i.from.u;
   rs_slot_select #(
     .WordBits(WordBits),
     .Slots   (Slots)
@@ -163,7 +134,7 @@ module rs_lane
     .Slots   (Slots)
   ) u_other (
     .words_i(first_words),
-    .slot_i (sel_w_i.slot[SlotBits-1:0]),
+    .slot_i (select_i.from.w.slot[SlotBits-1:0]),
     .word_o (other)
   );
 
@@ -176,7 +147,7 @@ module rs_lane
       .Slots   (2 * Slots)
     ) u_second (
       .words_i(rd_data),
-      .slot_i ({sel_v_i.slot[SlotBits-1:0], sel_v_bank_i}),
+      .slot_i ({select_i.from.v.slot[SlotBits-1:0], select_i.v_bank}),
       .word_o (second)
     );
     rs_slot_select #(
@@ -184,7 +155,7 @@ module rs_lane
       .Slots   (Slots)
     ) u_addend0 (
       .words_i(first_words),
-      .slot_i (sel_e_i.slot[SlotBits-1:0]),
+      .slot_i (addend_i.from.slot[SlotBits-1:0]),
       .word_o (addend0)
     );
     rs_slot_select #(
@@ -192,15 +163,15 @@ module rs_lane
       .Slots   (2 * Slots)
     ) u_addend1 (
       .words_i(rd_data),
-      .slot_i ({sel_e_i.slot[SlotBits-1:0], !sel_e_bank_i}),
+      .slot_i ({addend_i.from.slot[SlotBits-1:0], !addend_i.bank}),
       .word_o (addend1)
     );
     rs_slot_select #(
       .WordBits(WordBits),
       .Slots   (Slots + 1)
     ) u_mem (
-      .words_i({mem_load_data_i, first_words}),
-      .slot_i (mem_load_i ? LoadBits'(Slots) : LoadBits'(mem_sel_i.slot[SlotBits-1:0])),
+      .words_i({load_data_i, first_words}),
+      .slot_i (memory_i.load ? LoadBits'(Slots) : LoadBits'(memory_i.from.slot[SlotBits-1:0])),
       .word_o (mem_read)
     );
   end else begin : gen_many
@@ -216,7 +187,7 @@ module rs_lane
         .Slots   (Slots)
       ) u_second (
         .words_i(words),
-        .slot_i (sel_v_i.slot[SlotBits-1:0]),
+        .slot_i (select_i.from.v.slot[SlotBits-1:0]),
         .word_o (seconds[b])
       );
       rs_slot_select #(
@@ -224,22 +195,22 @@ module rs_lane
         .Slots   (Slots)
       ) u_addend (
         .words_i(words),
-        .slot_i (sel_e_i.slot[SlotBits-1:0]),
+        .slot_i (addend_i.from.slot[SlotBits-1:0]),
         .word_o (addends[b])
       );
     end
-    assign second  = seconds[sel_v_bank_i];
-    assign addend0 = addends[sel_e_bank_i];
-    assign addend1 = addends[!sel_e_bank_i];
+    assign second  = seconds[select_i.v_bank];
+    assign addend0 = addends[addend_i.bank];
+    assign addend1 = addends[!addend_i.bank];
     rs_slot_select #(
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_mem (
       .words_i(first_words),
-      .slot_i (mem_sel_i.slot[SlotBits-1:0]),
+      .slot_i (memory_i.from.slot[SlotBits-1:0]),
       .word_o (copied)
     );
-    assign mem_read = mem_load_i ? mem_load_data_i : copied;
+    assign mem_read = memory_i.load ? load_data_i : copied;
   end
 
   rs_twiddle_select #(
@@ -247,10 +218,10 @@ module rs_lane
     .P       (P),
     .EnCyclic(Cfg.EnCyclic)
   ) u_select (
-    .level_i     (sel_level_i),
-    .cyclic_i    (sel_cyclic_i),
-    .inverse_i   (sel_inverse_i),
-    .first_word_i(sel_first_word_i),
+    .level_i     (select_i.level),
+    .cyclic_i    (select_i.cyclic),
+    .inverse_i   (select_i.inverse),
+    .first_word_i(select_i.first_word),
     .minus_one_i,
     .word_i      (table_word),
     .factors_o   (factors)
@@ -266,17 +237,17 @@ module rs_lane
     assign odd  = 2 * p + 1 < P ? side[Odd] : second[Odd];
     always_ff @(posedge clk_i) begin
       if (side_source.zero) u_q[p] <= '0;
-      else u_q[p] <= sel_straight_i ? side[p] : even;
-      if (sel_v_i.zero) v_q[p] <= '0;
-      else v_q[p] <= sel_straight_i ? second[p] : odd;
-      if (Cfg.EnStream && !Cfg.EnPointwise && sel_stream_i) w_q[p] <= stream_i[p*W+:W];
-      else if (!sel_pair_i && !sel_constant_i && sel_w_i.zero) w_q[p] <= '0;
-      else w_q[p] <= sel_pair_i ? factors[p] : sel_constant_i ? constant_i : other[p];
+      else u_q[p] <= select_i.straight ? side[p] : even;
+      if (select_i.from.v.zero) v_q[p] <= '0;
+      else v_q[p] <= select_i.straight ? second[p] : odd;
+      if (Cfg.EnStream && !Cfg.EnPointwise && select_i.stream) w_q[p] <= stream_i[p*W+:W];
+      else if (!select_i.pair && !select_i.constant && select_i.from.w.zero) w_q[p] <= '0;
+      else w_q[p] <= select_i.pair ? factors[p] : select_i.constant ? constant_i : other[p];
     end
   end
   always_ff @(posedge clk_i) begin
-    e0_q <= sel_e_i.zero ? '0 : addend0;
-    e1_q <= sel_e_i.zero ? '0 : addend1;
+    e0_q <= addend_i.from.zero ? '0 : addend0;
+    e1_q <= addend_i.from.zero ? '0 : addend1;
   end
 
   for (genvar p = 0; p < P; p++) begin : gen_butterfly
@@ -293,17 +264,17 @@ module rs_lane
       .modulus_i,
       .aux_i,
       .mod_bits_i,
-      .cross_i,
-      .sub_i,
-      .halve_i,
-      .product_i,
-      .u_i (u_q[p]),
-      .v_i (v_q[p]),
-      .w_i (w_q[p]),
+      .cross_i(mode_i.crossed),
+      .sub_i(mode_i.sub),
+      .halve_i(mode_i.halve),
+      .product_i(mode_i.product),
+      .u_i(u_q[p]),
+      .v_i(v_q[p]),
+      .w_i(w_q[p]),
       .e0_i(e0_q[p]),
       .e1_i(e1_q[p]),
-      .x_o (x[p]),
-      .y_o (y[p])
+      .x_o(x[p]),
+      .y_o(y[p])
     );
   end
 
@@ -329,7 +300,7 @@ module rs_lane
       .Slots   (4)
     ) u_result (
       .words_i({woven[2*P-1:P], low_half, y, first}),
-      .slot_i ({out_forward_i, out_bank_i != 1'(b)}),
+      .slot_i ({result_i.forward, result_i.bank != 1'(b)}),
       .word_o (results[b])
     );
   end
@@ -337,22 +308,20 @@ module rs_lane
   // Memory unit: a word read or loaded, or one assembled coefficient by coefficient (bit-reversed copy).
   word_t mem_q, assembled;
   always_ff @(posedge clk_i) begin
-    if (mem_sel_i.zero && !mem_load_i) mem_q <= '0;
+    if (memory_i.from.zero && !memory_i.load) mem_q <= '0;
     else mem_q <= mem_read;
   end
-  assign mem_data_o = mem_q;
+  assign memory_data_o = mem_q;
 
   if (P == 1) begin : gen_copy
-    logic unused_place;
-    assign unused_place = ^{mem_pick_i, mem_place_i};
     assign assembled = mem_q;
   end else begin : gen_assemble
     // The last coefficient completes the word as it is written.
     logic [P-2:0][W-1:0] partial_q;
     logic [W-1:0] picked;
-    assign picked = mem_q[mem_pick_i];
+    assign picked = mem_q[memory_i.pick[LaneBits-1:0]];
     for (genvar p = 0; p < P - 1; p++) begin : gen_part
-      always_ff @(posedge clk_i) if (mem_place_i == LaneBits'(p)) partial_q[p] <= picked;
+      always_ff @(posedge clk_i) if (memory_i.place[LaneBits-1:0] == LaneBits'(p)) partial_q[p] <= picked;
     end
     assign assembled = {picked, partial_q};
   end
@@ -365,7 +334,7 @@ module rs_lane
       .Slots   (Slots)
     ) u_x (
       .words_i(first_words),
-      .slot_i (x_sel_i.slot[SlotBits-1:0]),
+      .slot_i (x_from_i.slot[SlotBits-1:0]),
       .word_o (x_word)
     );
     rs_slot_select #(
@@ -373,14 +342,14 @@ module rs_lane
       .Slots   (Slots)
     ) u_own (
       .words_i(first_words),
-      .slot_i (own_sel_i.slot[SlotBits-1:0]),
+      .slot_i (own_from_i.slot[SlotBits-1:0]),
       .word_o (own_word)
     );
-    assign x_data_o   = x_sel_i.zero ? '0 : x_word;
-    assign own_data_o = own_sel_i.zero ? '0 : own_word;
+    assign x_data_o   = x_from_i.zero ? '0 : x_word;
+    assign own_data_o = own_from_i.zero ? '0 : own_word;
   end else begin : gen_no_rns
     logic unused_rns;
-    assign unused_rns = ^{x_sel_i, own_sel_i, slot_wr_rns_i, rns_data_i};
+    assign unused_rns = ^{x_from_i, own_from_i, rns_data_i};
     assign x_data_o   = '0;
     assign own_data_o = '0;
   end
@@ -392,47 +361,47 @@ module rs_lane
       .Slots   (Slots)
     ) u_v (
       .words_i(first_words),
-      .slot_i (pw_sel_v_i.slot[SlotBits-1:0]),
-      .word_o (pw_v_o)
+      .slot_i (pointwise_from_i.v.slot[SlotBits-1:0]),
+      .word_o (pointwise_v_o)
     );
     rs_slot_select #(
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_u (
       .words_i(first_words),
-      .slot_i (pw_sel_u_i.slot[SlotBits-1:0]),
-      .word_o (pw_u_o)
+      .slot_i (pointwise_from_i.u.slot[SlotBits-1:0]),
+      .word_o (pointwise_u_o)
     );
     rs_slot_select #(
       .WordBits(WordBits),
       .Slots   (Slots)
     ) u_w (
       .words_i(first_words),
-      .slot_i (pw_sel_w_i.slot[SlotBits-1:0]),
-      .word_o (pw_w_o)
+      .slot_i (pointwise_from_i.w.slot[SlotBits-1:0]),
+      .word_o (pointwise_w_o)
     );
     logic unused_zero;
-    assign unused_zero = ^{pw_sel_v_i.zero, pw_sel_u_i.zero, pw_sel_w_i.zero};
+    assign unused_zero = ^{pointwise_from_i.v.zero, pointwise_from_i.u.zero, pointwise_from_i.w.zero};
   end else begin : gen_no_pointwise
     logic unused_pointwise;
-    assign unused_pointwise = ^{pw_sel_v_i, pw_sel_u_i, pw_sel_w_i, slot_wr_pw_i, pw_data_i};
-    assign pw_v_o = '0;
-    assign pw_u_o = '0;
-    assign pw_w_o = '0;
+    assign unused_pointwise = ^{pointwise_from_i, pointwise_data_i};
+    assign pointwise_v_o = '0;
+    assign pointwise_u_o = '0;
+    assign pointwise_w_o = '0;
   end
 
   // Who writes: results, of PMUL's upper halves the second word, which goes where the first one goes; the memory unit;
   // the units that the build has. Without those, what the memory unit writes is one choice with the rest.
   if (EnRns || Cfg.EnPointwise) begin : gen_units
     word_t mem_word;
-    assign mem_word = mem_reverse_i ? assembled : mem_q;
+    assign mem_word = memory_i.reverse ? assembled : mem_q;
     for (genvar s = 0; s < Slots; s++) begin : gen_write
       for (genvar b = 0; b < 2; b++) begin : gen_bank
         always_comb begin
-          if (slot_wr_mem_i[s][b]) wr_data[s][b] = mem_word;
-          else if (EnRns && slot_wr_rns_i[s][b]) wr_data[s][b] = rns_data_i;
-          else if (Cfg.EnPointwise && slot_wr_pw_i[s][b]) wr_data[s][b] = pw_data_i;
-          else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&slot_wr_high_i[s])];
+          if (memory_write_i[s][b]) wr_data[s][b] = mem_word;
+          else if (EnRns && write_i[s].rns[b]) wr_data[s][b] = rns_data_i;
+          else if (Cfg.EnPointwise && write_i[s].pointwise[b]) wr_data[s][b] = pointwise_data_i;
+          else wr_data[s][b] = results[1'(b)^(Cfg.EnPmul&&write_i[s].high)];
         end
       end
     end
@@ -440,27 +409,21 @@ module rs_lane
     for (genvar s = 0; s < Slots; s++) begin : gen_write
       for (genvar b = 0; b < 2; b++) begin : gen_bank
         logic high;
-        assign high = Cfg.EnPmul && slot_wr_high_i[s];
+        assign high = Cfg.EnPmul && write_i[s].high;
         rs_slot_select #(
           .WordBits(WordBits),
           .Slots   (4)
         ) u_writer (
           .words_i({assembled, mem_q, results[1-b], results[b]}),
-          .slot_i (slot_wr_mem_i[s][b] ? {1'b1, mem_reverse_i} : {1'b0, high}),
+          .slot_i (memory_write_i[s][b] ? {1'b1, memory_i.reverse} : {1'b0, high}),
           .word_o (wr_data[s][b])
         );
       end
     end
   end
 
-  if (!Cfg.EnStream) begin : gen_no_stream
-    logic unused_stream;
-    assign unused_stream = ^{sel_stream_i, stream_i};
-  end
-  if (!Cfg.EnPmul) begin : gen_no_pmul
-    logic unused_high;
-    assign unused_high = ^slot_wr_high_i;
-  end
+  logic unused_bits;
+  assign unused_bits = ^{read_i, write_i, select_i, stream_i, result_i, memory_i};
 
 `ifndef SYNTHESIS
   // Operands at t2 and addends are below the modulus, and so are results; PMUL takes and gives any words.
@@ -482,7 +445,7 @@ module rs_lane
     .Stages(Latency)
   ) u_product_late (
     .clk_i,
-    .data_i(product_i),
+    .data_i(mode_i.product),
     .data_o(product_late)
   );
 `ifdef RINGSMITH_FAULT_PIN
@@ -492,7 +455,7 @@ module rs_lane
 `endif
   always_comb begin
     writes = '0;
-    for (int s = 0; s < int'(Slots); s++) writes |= slot_wr_en_i[s];
+    for (int s = 0; s < int'(Slots); s++) writes |= write_i[s].en;
   end
   // Before its first edge the registers in front hold anything.
   initial started_q = 1'b0;
@@ -500,16 +463,16 @@ module rs_lane
     started_q   <= 1'b1;
     operands_q  <= rd_valid_i && started_q;
     operands_q2 <= operands_q && started_q;
-    addends_q   <= !sel_e_i.zero && started_q;
-    constant_q  <= sel_constant_i;
+    addends_q   <= !addend_i.from.zero && started_q;
+    constant_q  <= select_i.constant;
   end
 
   logic operands_below, addends_below;
   logic [1:0] results_below;
   // A product with a constant takes any word: a digit of a longer prime is not reduced.
-  assign operands_below = below(u_q) && (below(v_q) || constant_q && !cross_i) && below(w_q);
+  assign operands_below = below(u_q) && (below(v_q) || constant_q && !mode_i.crossed) && below(w_q);
   assign addends_below  = below(e0_q) && below(e1_q);
-  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q2 || product_i || operands_below)
+  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q2 || mode_i.product || operands_below)
   else $error("%m: an operand is not below the modulus");
   assert property (@(posedge clk_i) disable iff (!started_q) !addends_q || addends_below)
   else $error("%m: an addend is not below the modulus");
@@ -518,10 +481,10 @@ module rs_lane
     assert property (@(posedge clk_i) disable iff (!started_q) !writes[b] || product_late || faulty || results_below[b])
     else $error("%m: a result is not below the modulus");
   end
-  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q || int'(sel_level_i) <= int'(Log2P))
+  assert property (@(posedge clk_i) disable iff (!started_q) !operands_q || int'(select_i.level) <= int'(Log2P))
   else $error("%m: a twiddle level beyond a word");
   assert property (@(posedge clk_i) disable iff (!started_q)
-                   !operands_q2 || ((cross_i || !sub_i) && !(product_i && (cross_i || !Cfg.EnPmul))))
+                   !operands_q2 || ((mode_i.crossed || !mode_i.sub) && !(mode_i.product && (mode_i.crossed || !Cfg.EnPmul))))
   else $error("%m: a butterfly mode that does not exist");
 `else
   logic unused_valid;

@@ -10,6 +10,7 @@
 // A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the
 // cycle of the last write (STORE: with st_done_i); error_o with it.
 module rs_mem_unit
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
 #(
   // Bits of a word address: log2(n_max / P).
@@ -25,48 +26,40 @@ module rs_mem_unit
   localparam int unsigned LaneBits = P > 1 ? $clog2(P) : 1,
   localparam int unsigned PortWords = WidePort ? Lanes : 1
 ) (
-  input  logic                                     clk_i,
-  input  logic                                     rst_ni,
-  input  logic                                     start_i,
-  input  memory_t                                  instr_i,
-  output logic                                     ready_o,
-  output logic                                     done_o,
-  output logic                                     error_o,
-  // Read: t0, then the selection at t1; assembly positions at t2.
-  output logic                                     rd_valid_o,
-  output source_t                                  rd_source_o,
-  output logic    [WordAddrBits-1:0]               rd_word_o,
-  output source_t                                  sel_source_o,
-  // In place of a word read, the one on the data port: it comes with ld_valid_i and is written the cycle after.
-  output logic                                     sel_load_o,
-  output logic                                     reverse_o,
-  output logic    [    LaneBits-1:0]               pick_o,
-  output logic    [    LaneBits-1:0]               place_o,
-  input  logic    [       Lanes-1:0][WordBits-1:0] rd_data_i,
-  // Write.
-  output logic    [       Lanes-1:0]               wr_valid_o,
-  output logic    [       Lanes-1:0]               table_wr_valid_o,
-  output logic    [             4:0]               wr_slot_o,
-  output logic    [WordAddrBits-1:0]               wr_word_o,
-  output logic    [             3:0]               wr_table_o,
+  input  logic                                       clk_i,
+  input  logic                                       rst_ni,
+  input  logic                                       start_i,
+  input  memory_t                                    instr_i,
+  output logic                                       ready_o,
+  output logic                                       done_o,
+  output logic                                       error_o,
+  // Read: t0; the lanes' part from t1 on. A word loaded comes with ld_valid_i and is written the cycle after.
+  output word_read_t                                 read_o,
+  output memory_path_t                               path_o,
+  input  logic         [    Lanes-1:0][WordBits-1:0] rd_data_i,
+  // Write, by lane: to a slot or to the twiddle table of a modulus.
+  output logic         [    Lanes-1:0]               write_valid_o,
+  output logic         [    Lanes-1:0]               table_write_valid_o,
+  output word_write_t                                write_o,
+  output logic         [          3:0]               write_table_o,
   // DMA.
-  output logic                                     dma_req_valid_o,
-  input  logic                                     dma_req_ready_i,
-  output logic                                     dma_req_store_o,
-  output logic    [            19:0]               dma_req_buf_o,
-  output logic    [             3:0]               dma_req_logn_o,
-  input  logic                                     ld_valid_i,
-  output logic                                     ld_ready_o,
-  input  logic                                     ld_err_i,
+  output logic                                       dma_req_valid_o,
+  input  logic                                       dma_req_ready_i,
+  output logic                                       dma_req_store_o,
+  output logic         [         19:0]               dma_req_buf_o,
+  output logic         [          3:0]               dma_req_logn_o,
+  input  logic                                       ld_valid_i,
+  output logic                                       ld_ready_o,
+  input  logic                                       ld_err_i,
   // The stream: words of the data port.
-  output logic                                     stream_push_o,
-  input  logic                                     stream_ready_i,
-  output logic                                     st_valid_o,
-  input  logic                                     st_ready_i,
-  output logic    [   PortWords-1:0][WordBits-1:0] st_data_o,
-  output logic                                     st_last_o,
-  input  logic                                     st_done_i,
-  input  logic                                     st_err_i
+  output logic                                       stream_push_o,
+  input  logic                                       stream_ready_i,
+  output logic                                       st_valid_o,
+  input  logic                                       st_ready_i,
+  output logic         [PortWords-1:0][WordBits-1:0] st_data_o,
+  output logic                                       st_last_o,
+  input  logic                                       st_done_i,
+  input  logic                                       st_err_i
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -162,7 +155,7 @@ module rs_mem_unit
   step_t step_d, step_q, step_q2, step_q3;
   logic reading, read_q, read_q2, read_q3;
   logic [LaneBits-1:0] low_reversed, low_index;
-  logic [WordAddrBits-1:0] dst_word, src_word;
+  logic [WordAddrBits-1:0] dst_word, src_word, src_word_q;
   if (P > 1) begin : gen_low
     assign low_reversed = reversed[LaneBits-1:0];
     assign low_index    = index_q[LaneBits-1:0];
@@ -196,24 +189,29 @@ module rs_mem_unit
     end
   end
   always_ff @(posedge clk_i) begin
-    rd_word_o  <= src_word;
+    src_word_q <= src_word;
     step_q     <= step_d;
     step_q2    <= step_q;
     step_q3    <= step_q2;
   end
 
-  assign rd_valid_o   = read_q && !instr_q.src.zero;
-  assign rd_source_o  = instr_q.src;
-  assign sel_source_o = instr_q.src;
-  assign sel_load_o   = instr_q.load;
-  assign reverse_o    = instr_q.reverse;
-  assign pick_o       = step_q3.pick;
-  assign place_o      = step_q3.place;
+  assign read_o = '{
+          valid: read_q && !instr_q.src.zero,
+          from: instr_q.src,
+          word: word_addr_t'(src_word_q)
+      };
+  assign path_o = '{
+          from: instr_q.src,
+          load: instr_q.load,
+          reverse: instr_q.reverse,
+          pick: 5'(step_q3.pick),
+          place: 5'(step_q3.place)
+      };
 
   // Writes: a copied word at t2, a loaded one the cycle after it came.
   logic load_q, load_last_q;
   logic [3:0] load_lane_q;
-  logic [WordAddrBits-1:0] load_word_q;
+  logic [WordAddrBits-1:0] load_word_q, written;
   logic copy_write;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) load_q <= 1'b0;
@@ -227,13 +225,13 @@ module rs_mem_unit
   assign copy_write = read_q3 && step_q3.write && !instr_q.store;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane_write
     logic hit;
-    assign hit                 = load_q && (WidePort || load_lane_q == 4'(l));
-    assign wr_valid_o[l]       = copy_write || (hit && !instr_q.table_dst && !instr_q.stream);
-    assign table_wr_valid_o[l] = hit && instr_q.table_dst;
+    assign hit                    = load_q && (WidePort || load_lane_q == 4'(l));
+    assign write_valid_o[l]       = copy_write || (hit && !instr_q.table_dst && !instr_q.stream);
+    assign table_write_valid_o[l] = hit && instr_q.table_dst;
   end
-  assign wr_slot_o  = instr_q.dst;
-  assign wr_word_o  = instr_q.load ? load_word_q : step_q3.word;
-  assign wr_table_o = instr_q.mod_idx;
+  assign written       = instr_q.load ? load_word_q : step_q3.word;
+  assign write_o       = '{slot: instr_q.dst, word: word_addr_t'(written)};
+  assign write_table_o = instr_q.mod_idx;
 
   // STORE: words read ahead.
   logic push, pop, queue_ready;

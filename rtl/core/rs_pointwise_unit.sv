@@ -7,6 +7,7 @@
 // the factor w from a slot, a constant or the stream.
 module rs_pointwise_unit
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
 #(
@@ -17,44 +18,35 @@ module rs_pointwise_unit
   localparam int unsigned Lanes = Cfg.Lanes,
   localparam int unsigned WordAddrBits = word_addr_bits(Cfg)
 ) (
-  input  logic                                 clk_i,
-  input  logic                                 rst_ni,
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
   // Configuration: see rs_config.
-  input  logic                                 cfg_we_i,
-  input  logic     [             1:0]          cfg_sel_i,
-  input  logic     [             3:0]          cfg_lane_i,
-  input  logic     [             4:0]          cfg_idx_i,
-  input  logic     [           W+2:0]          cfg_data_i,
+  input  logic                               cfg_we_i,
+  input  logic          [      1:0]          cfg_sel_i,
+  input  logic          [      3:0]          cfg_lane_i,
+  input  logic          [      4:0]          cfg_idx_i,
+  input  logic          [    W+2:0]          cfg_data_i,
   // Only while no instruction is in the unit: the instruction, no transform and no PMUL, and its modulus.
-  input  logic                                 start_i,
-  input  compute_t                             instr_i,
-  input  logic     [             3:0]          mod_idx_i,
-  output logic                                 done_o,
+  input  logic                               start_i,
+  input  compute_t                           instr_i,
+  input  logic          [      3:0]          mod_idx_i,
+  output logic                               done_o,
   // The modulus of the present or the last instruction.
-  output logic     [             3:0]          mod_idx_o,
+  output logic          [      3:0]          mod_idx_o,
   // A streamed factor: as rs_compute_seq, and its words.
-  input  logic                                 stream_ready_i,
-  output logic                                 stream_claim_o,
-  output logic                                 stream_take_o,
-  input  logic     [       Lanes-1:0][P*W-1:0] stream_i,
-  // t0: one word from each source.
-  output logic                                 rd_valid_o,
-  output source_t                              rd_v_o,
-  output source_t                              rd_u_o,
-  output source_t                              rd_w_o,
-  output logic     [WordAddrBits-1:0]          rd_word_o,
-  // t1: the slots whose words come; those of the zero slot are ignored.
-  output source_t                              sel_v_o,
-  output source_t                              sel_u_o,
-  output source_t                              sel_w_o,
-  input  logic     [       Lanes-1:0][P*W-1:0] v_i,
-  input  logic     [       Lanes-1:0][P*W-1:0] u_i,
-  input  logic     [       Lanes-1:0][P*W-1:0] w_i,
-  // Results.
-  output logic                                 wr_valid_o,
-  output logic     [             4:0]          wr_slot_o,
-  output logic     [WordAddrBits-1:0]          wr_word_o,
-  output logic     [       Lanes-1:0][P*W-1:0] wr_data_o
+  input  logic                               stream_ready_i,
+  output logic                               stream_claim_o,
+  output logic                               stream_take_o,
+  input  logic          [Lanes-1:0][P*W-1:0] stream_i,
+  // t0: one word from each source, then its selection at t1; words of the zero slot are ignored.
+  output operand_read_t                      read_o,
+  output operands_t                          select_o,
+  input  logic          [Lanes-1:0][P*W-1:0] v_i,
+  input  logic          [Lanes-1:0][P*W-1:0] u_i,
+  input  logic          [Lanes-1:0][P*W-1:0] w_i,
+  // Results: a word.
+  output result_t                            result_o,
+  output logic          [Lanes-1:0][P*W-1:0] data_o
 );
 
   // The sequencer of the compute unit, which transforms nothing here.
@@ -66,22 +58,21 @@ module rs_pointwise_unit
     instr.high = '0;
   end
 
-  logic sel_constant, crossed, sub;
-  logic [4:0] const_idx;
+  select_t select;
+  mode_t   mode;
+  finish_t finish;
+  assign select_o      = select.from;
+  assign stream_take_o = select.stream;
+  assign done_o        = finish.valid;
+
   // Of transforms and PMUL.
-  logic pair, table_rd_en, sel_pair, inverse, cyclic, first_word, straight, v_bank, halve, product, late_valid, e_bank;
-  logic wr_pair, wr_forward, wr_bank, high_valid, ready, issuing, sources_done, table_busy;
-  logic [WordAddrBits-1:0] rd_word1, table_word, late_word0, late_word1, wr_word1;
-  logic [2:0] level;
-  logic [4:0] high_slot;
-  logic [MaxSlots-1:0] end_writes, end_late;
-  source_t late_source, sel_e;
+  logic ready, issuing, sources_done, table_busy, table_rd_en;
+  logic [WordAddrBits-1:0] table_word;
+  late_read_t late;
+  addend_t addend;
   logic unused_transform;
-  assign unused_transform = ^{
-    pair, table_rd_en, sel_pair, inverse, cyclic, first_word, straight, halve, product, late_valid, e_bank, wr_pair,
-    wr_forward, wr_bank, high_valid, issuing, sources_done, table_busy, rd_word1, table_word, late_word0, late_word1,
-    wr_word1, v_bank, level, high_slot, end_writes, end_late, late_source, sel_e
-  };
+  assign unused_transform = ^{issuing, sources_done, table_busy, table_rd_en, table_word, late, addend, select, mode,
+                              finish};
 
   rs_compute_seq #(
     .WordAddrBits(WordAddrBits),
@@ -97,57 +88,22 @@ module rs_pointwise_unit
     .clk_i,
     .rst_ni,
     .start_i,
-    .instr_i         (instr),
-    .ready_o         (ready),
+    .instr_i       (instr),
+    .ready_o       (ready),
     .stream_ready_i,
     .stream_claim_o,
-    .issuing_o       (issuing),
-    .sources_done_o  (sources_done),
-    .table_busy_o    (table_busy),
-    .rd_valid_o,
-    .rd_pair_o       (pair),
-    .rd_v_o,
-    .rd_u_o,
-    .rd_w_o,
-    .rd_word0_o      (rd_word_o),
-    .rd_word1_o      (rd_word1),
-    .table_rd_en_o   (table_rd_en),
-    .table_word_o    (table_word),
-    .sel_v_o,
-    .sel_u_o,
-    .sel_w_o,
-    .sel_v_bank_o    (v_bank),
-    .sel_straight_o  (straight),
-    .sel_pair_o      (sel_pair),
-    .sel_inverse_o   (inverse),
-    .sel_constant_o  (sel_constant),
-    .sel_stream_o    (stream_take_o),
-    .sel_const_idx_o (const_idx),
-    .sel_cyclic_o    (cyclic),
-    .sel_level_o     (level),
-    .sel_first_word_o(first_word),
-    .cross_o         (crossed),
-    .sub_o           (sub),
-    .halve_o         (halve),
-    .product_o       (product),
-    .late_valid_o    (late_valid),
-    .late_source_o   (late_source),
-    .late_word0_o    (late_word0),
-    .late_word1_o    (late_word1),
-    .sel_e_o         (sel_e),
-    .sel_e_bank_o    (e_bank),
-    .wr_valid_o,
-    .wr_pair_o       (wr_pair),
-    .wr_forward_o    (wr_forward),
-    .wr_bank_o       (wr_bank),
-    .wr_slot_o,
-    .wr_high_valid_o (high_valid),
-    .wr_high_slot_o  (high_slot),
-    .wr_word0_o      (wr_word_o),
-    .wr_word1_o      (wr_word1),
-    .end_o           (done_o),
-    .end_writes_o    (end_writes),
-    .end_late_o      (end_late)
+    .issuing_o     (issuing),
+    .sources_done_o(sources_done),
+    .table_busy_o  (table_busy),
+    .read_o,
+    .table_rd_en_o (table_rd_en),
+    .table_word_o  (table_word),
+    .select_o      (select),
+    .mode_o        (mode),
+    .late_o        (late),
+    .addend_o      (addend),
+    .result_o,
+    .finish_o      (finish)
   );
 
   // Its own modulus: transforms may work with another one.
@@ -180,7 +136,7 @@ module rs_pointwise_unit
     .aux_o       (aux),
     .mod_bits_o  (mod_bits),
     .minus_one_o (unused_minus_one),
-    .const_idx_i (const_idx),
+    .const_idx_i (select.const_idx),
     .constant_o  (constant)
   );
 
@@ -188,11 +144,11 @@ module rs_pointwise_unit
     for (genvar p = 0; p < P; p++) begin : gen_coefficient
       logic [W-1:0] u_q, v_q, w_q;
       always_ff @(posedge clk_i) begin
-        u_q <= sel_u_o.zero ? '0 : u_i[l][p*W+:W];
-        v_q <= sel_v_o.zero ? '0 : v_i[l][p*W+:W];
+        u_q <= select.from.u.zero ? '0 : u_i[l][p*W+:W];
+        v_q <= select.from.v.zero ? '0 : v_i[l][p*W+:W];
         if (Cfg.EnStream && stream_take_o) w_q <= stream_i[l][p*W+:W];
-        else if (sel_constant) w_q <= constant[l];
-        else w_q <= sel_w_o.zero ? '0 : w_i[l][p*W+:W];
+        else if (select.constant) w_q <= constant[l];
+        else w_q <= select.from.w.zero ? '0 : w_i[l][p*W+:W];
       end
       rs_pointwise #(
         .W         (W),
@@ -206,12 +162,12 @@ module rs_pointwise_unit
         .modulus_i (modulus[l]),
         .aux_i     (aux[l]),
         .mod_bits_i(mod_bits[l]),
-        .crossed_i (crossed),
-        .sub_i     (sub),
+        .crossed_i (mode.crossed),
+        .sub_i     (mode.sub),
         .u_i       (u_q),
         .v_i       (v_q),
         .w_i       (w_q),
-        .x_o       (wr_data_o[l][p*W+:W])
+        .x_o       (data_o[l][p*W+:W])
       );
     end
   end

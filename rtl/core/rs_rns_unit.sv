@@ -10,6 +10,7 @@
 // and digits_o; those that it cannot hold are 0.
 module rs_rns_unit
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
   import rs_rns_pkg::*;
@@ -23,37 +24,30 @@ module rs_rns_unit
   localparam int unsigned Lanes = Cfg.Lanes,
   localparam int unsigned WordAddrBits = word_addr_bits(Cfg)
 ) (
-  input  logic                                    clk_i,
-  input  logic                                    rst_ni,
+  input  logic                               clk_i,
+  input  logic                               rst_ni,
   // Constants, see rs_rns_pkg; only while no instruction runs.
-  input  logic                                    cfg_we_i,
-  input  logic        [             3:0]          cfg_sel_i,
-  input  logic        [             3:0]          cfg_lane_i,
-  input  logic        [             6:0]          cfg_idx_i,
-  input  logic        [     CfgBits-1:0]          cfg_data_i,
-  output logic        [            31:0]          configured_o,
-  output logic        [            31:0]          own_o,
-  output logic        [            31:0]          automorphisms_o,
-  output logic        [            31:0]          digits_o,
-  input  logic                                    start_i,
-  input  conversion_t                             instr_i,
-  output logic                                    done_o,
-  // Reads: t0, then the selection at t1.
-  output logic                                    x_rd_valid_o,
-  output source_t                                 x_rd_source_o,
-  output logic        [WordAddrBits-1:0]          x_rd_word_o,
-  output source_t                                 x_sel_o,
-  input  logic        [       Lanes-1:0][P*W-1:0] x_i,
-  output logic                                    own_rd_valid_o,
-  output source_t                                 own_rd_source_o,
-  output logic        [WordAddrBits-1:0]          own_rd_word_o,
-  output source_t                                 own_sel_o,
-  input  logic        [       Lanes-1:0][P*W-1:0] own_i,
+  input  logic                               cfg_we_i,
+  input  logic        [        3:0]          cfg_sel_i,
+  input  logic        [        3:0]          cfg_lane_i,
+  input  logic        [        6:0]          cfg_idx_i,
+  input  logic        [CfgBits-1:0]          cfg_data_i,
+  output logic        [       31:0]          configured_o,
+  output logic        [       31:0]          own_o,
+  output logic        [       31:0]          automorphisms_o,
+  output logic        [       31:0]          digits_o,
+  input  logic                               start_i,
+  input  conversion_t                        instr_i,
+  output logic                               done_o,
+  // Reads: t0; their sources stay the same, also for the selection at t1.
+  output word_read_t                         x_read_o,
+  input  logic        [  Lanes-1:0][P*W-1:0] x_i,
+  output word_read_t                         own_read_o,
+  input  logic        [  Lanes-1:0][P*W-1:0] own_i,
   // Writes.
-  output logic                                    wr_valid_o,
-  output logic        [             4:0]          wr_slot_o,
-  output logic        [WordAddrBits-1:0]          wr_word_o,
-  output logic        [       Lanes-1:0][P*W-1:0] wr_data_o
+  output logic                               write_valid_o,
+  output word_write_t                        write_o,
+  output logic        [  Lanes-1:0][P*W-1:0] data_o
 );
 
   localparam int unsigned AuxBits = W + RnsGuard + 11;
@@ -67,7 +61,8 @@ module rs_rns_unit
     logic [Lanes-1:0][P*W-1:0] wr_data;
   } port_t;
   port_t conversion, move, chosen;
-  logic moves_q, conversion_ready, move_ready;
+  logic moves_q, conversion_ready, move_ready, own_rd_valid;
+  logic [WordAddrBits-1:0] own_rd_word;
 
   if (Cfg.RnsRate != 0) begin : gen_conversion
     localparam int unsigned ConvBits = $clog2(Cfg.RnsConversions);
@@ -89,27 +84,27 @@ module rs_rns_unit
     ) u_rns (
       .clk_i,
       .rst_ni,
-      .cfg_we_i    (cfg_we_i && cfg_sel_i <= RnsShape),
+      .cfg_we_i      (cfg_we_i && cfg_sel_i <= RnsShape),
       .cfg_sel_i,
       .cfg_lane_i,
       .cfg_idx_i,
-      .cfg_data_i  (cfg_data_i[WordBits-1:0]),
-      .configured_o(configured),
-      .own_o       (own),
-      .start_i     (start_i && !instr_i.moves),
-      .conv_i      (instr_i.entry[ConvBits-1:0]),
-      .log2_n_i    (instr_i.log2_n),
-      .ready_o     (conversion_ready),
-      .done_o      (conversion.done),
-      .x_rd_valid_o(conversion.rd_valid),
-      .x_rd_word_o (conversion.rd_word),
+      .cfg_data_i    (cfg_data_i[WordBits-1:0]),
+      .configured_o  (configured),
+      .own_o         (own),
+      .start_i       (start_i && !instr_i.moves),
+      .conv_i        (instr_i.entry[ConvBits-1:0]),
+      .log2_n_i      (instr_i.log2_n),
+      .ready_o       (conversion_ready),
+      .done_o        (conversion.done),
+      .x_rd_valid_o  (conversion.rd_valid),
+      .x_rd_word_o   (conversion.rd_word),
       .x_i,
-      .own_rd_valid_o,
-      .own_rd_word_o,
+      .own_rd_valid_o(own_rd_valid),
+      .own_rd_word_o (own_rd_word),
       .own_i,
-      .wr_valid_o  (conversion.wr_valid),
-      .wr_word_o   (conversion.wr_word),
-      .wr_data_o   (conversion.wr_data)
+      .wr_valid_o    (conversion.wr_valid),
+      .wr_word_o     (conversion.wr_word),
+      .wr_data_o     (conversion.wr_data)
     );
     assign configured_o = 32'(configured);
     assign own_o        = 32'(own);
@@ -127,7 +122,7 @@ module rs_rns_unit
   end else begin : gen_no_conversion
     logic unused_own;
     assign unused_own = ^own_i;
-    assign {conversion, conversion_ready, configured_o, own_o, own_rd_valid_o, own_rd_word_o} = '0;
+    assign {conversion, conversion_ready, configured_o, own_o, own_rd_valid, own_rd_word} = '0;
   end
 
   if (Cfg.Moves != 0) begin : gen_moves
@@ -176,16 +171,11 @@ module rs_rns_unit
   end
   assign chosen          = Cfg.Moves == 0 || (Cfg.RnsRate != 0 && !moves_q) ? conversion : move;
   assign done_o          = chosen.done;
-  assign x_rd_valid_o    = chosen.rd_valid;
-  assign x_rd_word_o     = chosen.rd_word;
-  assign x_rd_source_o   = x_q;
-  assign x_sel_o         = x_q;
-  assign own_rd_source_o = own_q;
-  assign own_sel_o       = own_q;
-  assign wr_valid_o      = chosen.wr_valid;
-  assign wr_slot_o       = dst_q;
-  assign wr_word_o       = chosen.wr_word;
-  assign wr_data_o       = chosen.wr_data;
+  assign x_read_o        = '{valid: chosen.rd_valid, from: x_q, word: word_addr_t'(chosen.rd_word)};
+  assign own_read_o      = '{valid: own_rd_valid, from: own_q, word: word_addr_t'(own_rd_word)};
+  assign write_valid_o   = chosen.wr_valid;
+  assign write_o         = '{slot: dst_q, word: word_addr_t'(chosen.wr_word)};
+  assign data_o          = chosen.wr_data;
 
   logic unused_bits;
   assign unused_bits = ^{instr_i, cfg_data_i, cfg_sel_i, cfg_idx_i, moves_q, conversion_ready, move_ready};

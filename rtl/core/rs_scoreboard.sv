@@ -11,6 +11,7 @@
 // those of their instruction until it ends. Transforms also claim the work slots, and the twiddle table while they are
 // issued.
 module rs_scoreboard
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
   import rs_latency_pkg::*;
 #(
@@ -25,33 +26,31 @@ module rs_scoreboard
   // 1: there is a unit of pointwise instructions.
   parameter bit EnPointwise = 1'b0
 ) (
-  input  logic                    clk_i,
-  input  logic                    rst_ni,
+  input  logic     clk_i,
+  input  logic     rst_ni,
   // Head of the queue and the answer: the unit is free and no slot is in the way.
-  input  decoded_t                head_i,
-  input  logic                    head_valid_i,
-  output logic                    unit_free_o,
-  output logic                    clear_o,
+  input  decoded_t head_i,
+  input  logic     head_valid_i,
+  output logic     unit_free_o,
+  output logic     clear_o,
   // The head is taken now.
-  input  logic                    take_i,
+  input  logic     take_i,
   // Compute unit.
-  input  logic                    compute_ready_i,
-  input  logic                    sources_done_i,
-  input  logic                    table_busy_i,
-  input  logic                    compute_end_i,
-  input  logic     [MaxSlots-1:0] end_writes_i,
-  input  logic     [MaxSlots-1:0] end_late_i,
+  input  logic     compute_ready_i,
+  input  logic     sources_done_i,
+  input  logic     table_busy_i,
+  input  finish_t  finish_i,
   // Memory unit.
-  input  logic                    memory_ready_i,
-  input  logic                    memory_done_i,
+  input  logic     memory_ready_i,
+  input  logic     memory_done_i,
   // Base-conversion unit.
-  input  logic                    rns_done_i,
+  input  logic     rns_done_i,
   // Unit of pointwise instructions.
-  input  logic                    pointwise_done_i,
-  output logic                    compute_idle_o,
-  output logic                    memory_idle_o,
-  output logic                    rns_idle_o,
-  output logic                    pointwise_idle_o
+  input  logic     pointwise_done_i,
+  output logic     compute_idle_o,
+  output logic     memory_idle_o,
+  output logic     rns_idle_o,
+  output logic     pointwise_idle_o
 );
 
   // At most seven compute instructions in flight: more start only where n/P is below a seventh of the pipeline.
@@ -82,9 +81,9 @@ module rs_scoreboard
   for (genvar s = 0; s < MaxSlots; s++) begin : gen_slot
     logic starts_write, ends_write, starts_read, ends_read;
     assign starts_write = take_compute && claims[s];
-    assign ends_write   = compute_end_i && end_writes_i[s];
+    assign ends_write   = finish_i.valid && finish_i.writes[s];
     assign starts_read  = take_compute && head_i.late[s];
-    assign ends_read    = compute_end_i && end_late_i[s];
+    assign ends_read    = finish_i.valid && finish_i.late[s];
     if (s < Slots) begin : gen_counted
       always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) begin
@@ -112,7 +111,7 @@ module rs_scoreboard
       mod_idx_q <= '0;
       log2_n_q  <= '0;
     end else begin
-      count_q <= count_q + CountBits'(take_compute) - CountBits'(compute_end_i);
+      count_q <= count_q + CountBits'(take_compute) - CountBits'(finish_i.valid);
       if (take_compute) begin
         sources_q <= head_i.reads & ~head_i.late;
         mod_idx_q <= head_i.mod_idx;
@@ -203,16 +202,16 @@ module rs_scoreboard
   );
   assert property (@(posedge clk_i) disable iff (!armed) !take_i || (head_valid_i && unit_free_o && clear_o))
   else $error("%m: an instruction is taken past a hazard");
-  assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || count_q != '0)
+  assert property (@(posedge clk_i) disable iff (!armed) !finish_i.valid || count_q != '0)
   else $error("%m: an instruction ends that never started");
   logic given_back, shared, one_unit;
   logic [MaxSlots-1:0] compute_slots;
-  assign given_back = (end_writes_i & ~pending) == '0 && (end_late_i & ~late) == '0;
+  assign given_back = (finish_i.writes & ~pending) == '0 && (finish_i.late & ~late) == '0;
   assign compute_slots = pending | late | sources_q;
   assign shared     = (compute_slots & (memory_q[MaxSlots-1:0] | rns_q | pointwise_q)) != '0 ||
                       (memory_q[MaxSlots-1:0] & (rns_q | pointwise_q)) != '0 || (rns_q & pointwise_q) != '0;
   assign one_unit   = $onehot0({head_i.compute, head_i.memory, head_i.rns, head_i.pointwise, head_i.sync});
-  assert property (@(posedge clk_i) disable iff (!armed) !compute_end_i || given_back)
+  assert property (@(posedge clk_i) disable iff (!armed) !finish_i.valid || given_back)
   else $error("%m: a slot is given back that was not claimed");
   assert property (@(posedge clk_i) disable iff (!armed) count_q != '0 || (pending | late) == '0)
   else $error("%m: slots are claimed by nobody");

@@ -6,6 +6,7 @@
 // lowest bit: words j and j + n/(2P), and words 2j and 2j + 1, never share a bank, at any n. The scoreboard sees to
 // it that no two users meet at a port; the assertion says so.
 module rs_slot_ports
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
 #(
   parameter int unsigned Slots = 3,
@@ -14,144 +15,106 @@ module rs_slot_ports
   // 1: there is a base-conversion unit.
   parameter bit EnRns = 1'b0,
   // 1: there is a unit of pointwise instructions.
-  parameter bit EnPointwise = 1'b0,
-  localparam int unsigned BankBits = WordAddrBits - 1
+  parameter bit EnPointwise = 1'b0
 ) (
-  input  logic                                                clk_i,
-  // Early reads of the compute unit: a pair from v, or one word from each of v, u, w.
-  input  logic                                                rd_valid_i,
-  input  logic                                                rd_pair_i,
-  input  source_t                                             rd_v_i,
-  input  source_t                                             rd_u_i,
-  input  source_t                                             rd_w_i,
-  input  logic    [WordAddrBits-1:0]                          rd_word0_i,
-  input  logic    [WordAddrBits-1:0]                          rd_word1_i,
-  // Late read of a pair.
-  input  logic                                                late_valid_i,
-  input  source_t                                             late_source_i,
-  input  logic    [WordAddrBits-1:0]                          late_word0_i,
-  input  logic    [WordAddrBits-1:0]                          late_word1_i,
-  // Memory unit's read of a word.
-  input  logic                                                mem_rd_valid_i,
-  input  source_t                                             mem_rd_source_i,
-  input  logic    [WordAddrBits-1:0]                          mem_rd_word_i,
-  // Base-conversion unit's reads of a word each.
-  input  logic                                                x_rd_valid_i,
-  input  source_t                                             x_rd_source_i,
-  input  logic    [WordAddrBits-1:0]                          x_rd_word_i,
-  input  logic                                                own_rd_valid_i,
-  input  source_t                                             own_rd_source_i,
-  input  logic    [WordAddrBits-1:0]                          own_rd_word_i,
-  // Pointwise unit's reads of one word from each of v, u, w.
-  input  logic                                                pw_rd_valid_i,
-  input  source_t                                             pw_rd_v_i,
-  input  source_t                                             pw_rd_u_i,
-  input  source_t                                             pw_rd_w_i,
-  input  logic    [WordAddrBits-1:0]                          pw_rd_word_i,
-  // Results: a pair, or one word and perhaps its upper half.
-  input  logic                                                wr_valid_i,
-  input  logic                                                wr_pair_i,
-  input  logic    [             4:0]                          wr_slot_i,
-  input  logic                                                wr_high_valid_i,
-  input  logic    [             4:0]                          wr_high_slot_i,
-  input  logic    [WordAddrBits-1:0]                          wr_word0_i,
-  input  logic    [WordAddrBits-1:0]                          wr_word1_i,
-  // Memory unit's write of a word, by lane.
-  input  logic    [       Lanes-1:0]                          mem_wr_valid_i,
-  input  logic    [             4:0]                          mem_wr_slot_i,
-  input  logic    [WordAddrBits-1:0]                          mem_wr_word_i,
-  // Base-conversion unit's write of a word.
-  input  logic                                                rns_wr_valid_i,
-  input  logic    [             4:0]                          rns_wr_slot_i,
-  input  logic    [WordAddrBits-1:0]                          rns_wr_word_i,
-  // Pointwise unit's write of a word.
-  input  logic                                                pw_wr_valid_i,
-  input  logic    [             4:0]                          pw_wr_slot_i,
-  input  logic    [WordAddrBits-1:0]                          pw_wr_word_i,
-  // To the slots.
-  output logic    [       Slots-1:0][      1:0]               rd_en_o,
-  output logic    [       Slots-1:0][      1:0][BankBits-1:0] rd_addr_o,
-  // The bank of the first or only word read.
-  output logic    [       Slots-1:0]                          rd_first_o,
-  output logic    [       Slots-1:0][      1:0]               wr_en_o,
-  output logic    [       Slots-1:0]                          wr_high_o,
-  output logic    [       Lanes-1:0][Slots-1:0][         1:0] wr_mem_o,
-  output logic    [       Slots-1:0][      1:0]               wr_rns_o,
-  output logic    [       Slots-1:0][      1:0]               wr_pw_o,
-  output logic    [       Slots-1:0][      1:0][BankBits-1:0] wr_addr_o
+  input  logic                                      clk_i,
+  // Reads of the compute unit: early ones of a pair from v, or of one word from each of v, u, w; late ones of a pair.
+  input  operand_read_t                             read_i,
+  input  late_read_t                                late_i,
+  // Memory unit's read of a word; base-conversion unit's reads of a word each; pointwise unit's of one from each of v,
+  // u, w.
+  input  word_read_t                                memory_read_i,
+  input  word_read_t                                x_read_i,
+  input  word_read_t                                own_read_i,
+  input  operand_read_t                             pointwise_read_i,
+  // Results of the compute unit and of the pointwise unit.
+  input  result_t                                   result_i,
+  input  result_t                                   pointwise_result_i,
+  // Memory unit's write of a word, by lane; base-conversion unit's.
+  input  logic          [Lanes-1:0]                 memory_write_valid_i,
+  input  word_write_t                               memory_write_i,
+  input  logic                                      rns_write_valid_i,
+  input  word_write_t                               rns_write_i,
+  // To the slots; the memory unit's writes by lane.
+  output slot_read_t    [Slots-1:0]                 read_o,
+  output slot_write_t   [Slots-1:0]                 write_o,
+  output logic          [Lanes-1:0][Slots-1:0][1:0] memory_write_o
 );
 
-  // Word at bank b of a pair; bank of a word.
-  function automatic logic [BankBits-1:0] place(logic [WordAddrBits-1:0] word0, logic [BankBits-1:0] other, logic b);
-    return ^word0 == b ? word0[WordAddrBits-1:1] : other;
+  // Bank of a word, its place in the bank; place at bank b of a pair.
+  localparam word_addr_t Mask = word_addr_t'((1 << WordAddrBits) - 1);
+  function automatic logic bank(word_addr_t word);
+    return ^(word & Mask);
+  endfunction
+  function automatic bank_addr_t place(word_addr_t word);
+    return bank_addr_t'((word & Mask) >> 1);
+  endfunction
+  function automatic bank_addr_t place_of_pair(word_addr_t word0, word_addr_t word1, logic b);
+    return bank(word0) == b ? place(word0) : place(word1);
   endfunction
   function automatic logic is(source_t source, logic [4:0] slot);
     return !source.zero && source.slot == slot;
   endfunction
+  function automatic logic is_any(operands_t sources, logic [4:0] slot);
+    return is(sources.v, slot) || is(sources.u, slot) || is(sources.w, slot);
+  endfunction
 
-  // The second word of a pair lies in the other bank: its lowest bit says nothing new.
-  logic unused_low;
-  assign unused_low = ^{rd_word1_i[0], late_word1_i[0], wr_word1_i[0]};
+  // The second word of a pair lies in the other bank: its lowest bit says nothing new. The pointwise unit has no pairs.
+  logic unused_bits;
+  assign unused_bits = ^{read_i, late_i, memory_read_i, x_read_i, own_read_i, pointwise_read_i, result_i,
+                         pointwise_result_i, memory_write_i, rns_write_valid_i, rns_write_i};
 
-  if (!EnRns) begin : gen_no_rns
-    logic unused_rns;
-    assign unused_rns = ^{x_rd_valid_i, x_rd_source_i, x_rd_word_i, own_rd_valid_i, own_rd_source_i, own_rd_word_i,
-                          rns_wr_valid_i, rns_wr_slot_i, rns_wr_word_i};
-  end
-
-  if (!EnPointwise) begin : gen_no_pointwise
-    logic unused_pointwise;
-    assign unused_pointwise = ^{pw_rd_valid_i, pw_rd_v_i, pw_rd_u_i, pw_rd_w_i, pw_rd_word_i, pw_wr_valid_i,
-                                pw_wr_slot_i, pw_wr_word_i};
-  end
-
-  logic [Slots-1:0] pair, single, late, mem_rd, x_rd, own_rd, pw_rd, mem_wr, rns_wr, pw_wr, result, high;
+  logic [Slots-1:0] pair, single, late, memory_read, x_read, own_read, pointwise_read;
+  logic [Slots-1:0] result, high, memory_write, rns_write, pointwise_write;
 
   for (genvar s = 0; s < Slots; s++) begin : gen_slot
-    assign pair[s]   = rd_valid_i && rd_pair_i && is(rd_v_i, 5'(s));
-    assign single[s] = rd_valid_i && !rd_pair_i && (is(rd_v_i, 5'(s)) || is(rd_u_i, 5'(s)) || is(rd_w_i, 5'(s)));
-    assign late[s]   = late_valid_i && is(late_source_i, 5'(s));
-    assign mem_rd[s] = mem_rd_valid_i && is(mem_rd_source_i, 5'(s));
-    assign x_rd[s]   = EnRns && x_rd_valid_i && is(x_rd_source_i, 5'(s));
-    assign own_rd[s] = EnRns && own_rd_valid_i && is(own_rd_source_i, 5'(s));
-    assign pw_rd[s]  = EnPointwise && pw_rd_valid_i &&
-                       (is(pw_rd_v_i, 5'(s)) || is(pw_rd_u_i, 5'(s)) || is(pw_rd_w_i, 5'(s)));
-    assign pw_wr[s]  = EnPointwise && pw_wr_valid_i && pw_wr_slot_i == 5'(s);
-    assign rns_wr[s] = EnRns && rns_wr_valid_i && rns_wr_slot_i == 5'(s);
-    assign result[s] = wr_valid_i && wr_slot_i == 5'(s);
-    assign high[s]   = wr_valid_i && wr_high_valid_i && wr_high_slot_i == 5'(s);
-    assign mem_wr[s] = |mem_wr_valid_i && mem_wr_slot_i == 5'(s);
-    assign wr_high_o[s] = high[s];
+    assign pair[s]            = read_i.valid && read_i.pair && is(read_i.from.v, 5'(s));
+    assign single[s]          = read_i.valid && !read_i.pair && is_any(read_i.from, 5'(s));
+    assign late[s]            = late_i.valid && is(late_i.from, 5'(s));
+    assign memory_read[s]     = memory_read_i.valid && is(memory_read_i.from, 5'(s));
+    assign x_read[s]          = EnRns && x_read_i.valid && is(x_read_i.from, 5'(s));
+    assign own_read[s]        = EnRns && own_read_i.valid && is(own_read_i.from, 5'(s));
+    assign pointwise_read[s]  = EnPointwise && pointwise_read_i.valid && is_any(pointwise_read_i.from, 5'(s));
+    assign result[s]          = result_i.valid && result_i.slot == 5'(s);
+    assign high[s]            = result_i.valid && result_i.high_valid && result_i.high == 5'(s);
+    assign memory_write[s]    = |memory_write_valid_i && memory_write_i.slot == 5'(s);
+    assign rns_write[s]       = EnRns && rns_write_valid_i && rns_write_i.slot == 5'(s);
+    assign pointwise_write[s] = EnPointwise && pointwise_result_i.valid && pointwise_result_i.slot == 5'(s);
+    assign write_o[s].high    = high[s];
     always_comb begin
-      if (late[s]) rd_first_o[s] = ^late_word0_i;
-      else if (mem_rd[s]) rd_first_o[s] = ^mem_rd_word_i;
-      else if (x_rd[s]) rd_first_o[s] = ^x_rd_word_i;
-      else if (own_rd[s]) rd_first_o[s] = ^own_rd_word_i;
-      else if (pw_rd[s]) rd_first_o[s] = ^pw_rd_word_i;
-      else rd_first_o[s] = ^rd_word0_i;
+      if (late[s]) read_o[s].first = bank(late_i.word0);
+      else if (memory_read[s]) read_o[s].first = bank(memory_read_i.word);
+      else if (x_read[s]) read_o[s].first = bank(x_read_i.word);
+      else if (own_read[s]) read_o[s].first = bank(own_read_i.word);
+      else if (pointwise_read[s]) read_o[s].first = bank(pointwise_read_i.word0);
+      else read_o[s].first = bank(read_i.word0);
     end
 
     for (genvar b = 0; b < 2; b++) begin : gen_bank
       always_comb begin
-        rd_en_o[s][b] = pair[s] || (single[s] && ^rd_word0_i == 1'(b)) || late[s] ||
-                        (mem_rd[s] && ^mem_rd_word_i == 1'(b)) || (x_rd[s] && ^x_rd_word_i == 1'(b)) ||
-                        (own_rd[s] && ^own_rd_word_i == 1'(b)) || (pw_rd[s] && ^pw_rd_word_i == 1'(b));
-        if (late[s]) rd_addr_o[s][b] = place(late_word0_i, late_word1_i[WordAddrBits-1:1], 1'(b));
-        else if (mem_rd[s]) rd_addr_o[s][b] = mem_rd_word_i[WordAddrBits-1:1];
-        else if (x_rd[s]) rd_addr_o[s][b] = x_rd_word_i[WordAddrBits-1:1];
-        else if (own_rd[s]) rd_addr_o[s][b] = own_rd_word_i[WordAddrBits-1:1];
-        else if (pw_rd[s]) rd_addr_o[s][b] = pw_rd_word_i[WordAddrBits-1:1];
-        else rd_addr_o[s][b] = place(rd_word0_i, rd_word1_i[WordAddrBits-1:1], 1'(b));
-        wr_en_o[s][b] = (result[s] && (wr_pair_i || ^wr_word0_i == 1'(b))) || (high[s] && ^wr_word0_i == 1'(b));
-        if (mem_wr[s]) wr_addr_o[s][b] = mem_wr_word_i[WordAddrBits-1:1];
-        else if (rns_wr[s]) wr_addr_o[s][b] = rns_wr_word_i[WordAddrBits-1:1];
-        else if (pw_wr[s]) wr_addr_o[s][b] = pw_wr_word_i[WordAddrBits-1:1];
-        else wr_addr_o[s][b] = place(wr_word0_i, wr_word1_i[WordAddrBits-1:1], 1'(b));
-        wr_rns_o[s][b] = rns_wr[s] && ^rns_wr_word_i == 1'(b);
-        wr_pw_o[s][b] = pw_wr[s] && ^pw_wr_word_i == 1'(b);
+        read_o[s].en[b] = pair[s] || (single[s] && bank(read_i.word0) == 1'(b)) || late[s] ||
+          (memory_read[s] && bank(memory_read_i.word) == 1'(b)) || (x_read[s] && bank(x_read_i.word) == 1'(b)) ||
+          (own_read[s] && bank(own_read_i.word) == 1'(b)) ||
+          (pointwise_read[s] && bank(pointwise_read_i.word0) == 1'(b));
+        if (late[s]) read_o[s].addr[b] = place_of_pair(late_i.word0, late_i.word1, 1'(b));
+        else if (memory_read[s]) read_o[s].addr[b] = place(memory_read_i.word);
+        else if (x_read[s]) read_o[s].addr[b] = place(x_read_i.word);
+        else if (own_read[s]) read_o[s].addr[b] = place(own_read_i.word);
+        else if (pointwise_read[s]) read_o[s].addr[b] = place(pointwise_read_i.word0);
+        else read_o[s].addr[b] = place_of_pair(read_i.word0, read_i.word1, 1'(b));
+        write_o[s].en[b] = (result[s] && (result_i.pair || bank(result_i.word0) == 1'(b))) ||
+          (high[s] && bank(result_i.word0) == 1'(b));
+        if (memory_write[s]) write_o[s].addr[b] = place(memory_write_i.word);
+        else if (rns_write[s]) write_o[s].addr[b] = place(rns_write_i.word);
+        else if (pointwise_write[s]) write_o[s].addr[b] = place(pointwise_result_i.word0);
+        else write_o[s].addr[b] = place_of_pair(result_i.word0, result_i.word1, 1'(b));
+        write_o[s].rns[b]       = rns_write[s] && bank(rns_write_i.word) == 1'(b);
+        write_o[s].pointwise[b] = pointwise_write[s] && bank(pointwise_result_i.word0) == 1'(b);
       end
       for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-        assign wr_mem_o[l][s][b] = mem_wr[s] && mem_wr_valid_i[l] && ^mem_wr_word_i == 1'(b);
+        assign memory_write_o[l][s][b] = memory_write[s] && memory_write_valid_i[l] && bank(
+          memory_write_i.word
+        ) == 1'(b);
       end
     end
   end
@@ -165,30 +128,35 @@ module rs_slot_ports
     return source.zero || int'(source.slot) < int'(Slots);
   endfunction
 
+  function automatic logic all_there(operands_t sources);
+    return there(sources.v) && there(sources.u) && there(sources.w);
+  endfunction
+
   for (genvar s = 0; s < Slots; s++) begin : gen_check
     assert property (@(posedge clk_i) disable iff (!started_q) $onehot0(
-      {pair[s], single[s], late[s], mem_rd[s], x_rd[s], own_rd[s], pw_rd[s]}
+      {pair[s], single[s], late[s], memory_read[s], x_read[s], own_read[s], pointwise_read[s]}
     ))
     else $error("%m: two readers at one port");
     assert property (@(posedge clk_i) disable iff (!started_q) $onehot0(
-      {result[s], high[s], mem_wr[s], rns_wr[s], pw_wr[s]}
+      {result[s], high[s], memory_write[s], rns_write[s], pointwise_write[s]}
     ))
     else $error("%m: two writers at one port");
   end
   logic operands_there, others_there;
-  assign operands_there = there(rd_v_i) && (rd_pair_i || (there(rd_u_i) && there(rd_w_i)));
-  assign others_there   = (!late_valid_i || there(late_source_i)) && (!mem_rd_valid_i || there(mem_rd_source_i)) &&
-                          (!EnRns || !x_rd_valid_i || there(x_rd_source_i)) &&
-                          (!EnRns || !own_rd_valid_i || there(own_rd_source_i)) &&
-                          (!EnPointwise || !pw_rd_valid_i ||
-                           (there(pw_rd_v_i) && there(pw_rd_u_i) && there(pw_rd_w_i)));
-  assert property (@(posedge clk_i) disable iff (!started_q) !rd_valid_i || operands_there)
+  assign operands_there = there(read_i.from.v) && (read_i.pair || all_there(read_i.from));
+  assign others_there   = (!late_i.valid || there(late_i.from)) && (!memory_read_i.valid || there(memory_read_i.from)) &&
+                          (!EnRns || !x_read_i.valid || there(x_read_i.from)) &&
+                          (!EnRns || !own_read_i.valid || there(own_read_i.from)) &&
+                          (!EnPointwise || !pointwise_read_i.valid || all_there(pointwise_read_i.from));
+  assert property (@(posedge clk_i) disable iff (!started_q) !read_i.valid || operands_there)
   else $error("%m: an operand's slot that is not there");
   assert property (@(posedge clk_i) disable iff (!started_q) others_there)
   else $error("%m: a slot is read that is not there");
   assert property (@(posedge clk_i) disable iff (!started_q)
-                   (!wr_valid_i || (|result && (!wr_high_valid_i || |high))) && (mem_wr_valid_i == '0 || |mem_wr) &&
-                   (!EnRns || !rns_wr_valid_i || |rns_wr) && (!EnPointwise || !pw_wr_valid_i || |pw_wr))
+                   (!result_i.valid || (|result && (!result_i.high_valid || |high))) &&
+                   (memory_write_valid_i == '0 || |memory_write) &&
+                   (!EnRns || !rns_write_valid_i || |rns_write) &&
+                   (!EnPointwise || !pointwise_result_i.valid || |pointwise_write))
   else $error("%m: a slot is written that is not there");
 `else
   logic unused_clk;

@@ -12,7 +12,7 @@ from cocotb.triggers import FallingEdge, Timer
 from dv.clock import start_clock
 from dv.golden import steps
 from dv.parameters import parameter
-from dv.structs import COMPUTE, pack
+from dv.structs import COMPUTE, Pins, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -23,12 +23,9 @@ SOURCE, RESULT, NONE = 4, 5, 32
 
 def transform(log2n: int, *, inverse: bool, cyclic: bool, first_work: int) -> int:
     """The packed compute_t of a transform from slot SOURCE to slot RESULT."""
-    word = 0
-    fields = [(1, 1), (inverse, 1), (cyclic, 1), (inverse, 1), (0, 1), (0, 1), (0, 1), (first_work, 1), (0, 1)]
-    fields += [(SOURCE, 6), (NONE, 6), (NONE, 6), (NONE, 6), (RESULT, 5), (0, 5), (log2n, 4), (0, 5)]
-    for value, bits in fields:
-        word = word << bits | int(value)
-    return word
+    sources = {"v": SOURCE, "u": NONE, "w": NONE, "e": NONE}
+    kind = {"transform": 1, "inverse": inverse, "crossed": inverse, "cyclic": cyclic, "first_work": first_work}
+    return pack(COMPUTE, {**kind, **sources, "dst": RESULT, "log2_n": log2n})
 
 
 @cocotb.test()
@@ -44,7 +41,7 @@ async def check_schedule(dut):
 
 async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first_work: int) -> None:
     n = 1 << log2n
-    issue, gap = log2n * n // (2 * P), max(0, PIPE - n // (4 * P))
+    issue, gap, pins = log2n * n // (2 * P), max(0, PIPE - n // (4 * P)), Pins(dut)
     assert int(dut.ready_o.value)
     dut.instr_i.value = transform(log2n, inverse=inverse, cyclic=cyclic, first_work=first_work)
     dut.start_i.value = 1
@@ -52,14 +49,13 @@ async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first
     for cycle in range(1, issue + (log2n - 1) * gap + PIPE + 3):
         await FallingEdge(dut.clk_i)
         dut.start_i.value = 0
-        if int(dut.rd_valid_o.value):
-            slot = int(dut.rd_v_o.value) & 31
-            words = int(dut.rd_word0_o.value), int(dut.rd_word1_o.value)
-            reads.append((cycle, slot, words, int(dut.table_word_o.value)))
-        if int(dut.wr_valid_o.value):
-            slot, words = int(dut.wr_slot_o.value), (int(dut.wr_word0_o.value), int(dut.wr_word1_o.value))
-            writes.append((cycle, slot, words))
-        if int(dut.end_o.value):
+        if pins["read_o.valid"]:
+            words = pins["read_o.word0"], pins["read_o.word1"]
+            reads.append((cycle, pins["read_o.from.v"] & 31, words, pins["table_word_o"]))
+        if pins["result_o.valid"]:
+            words = pins["result_o.word0"], pins["result_o.word1"]
+            writes.append((cycle, pins["result_o.slot"], words))
+        if pins["finish_o.valid"]:
             ends.append(cycle)
     works = [first_work ^ s & 1 for s in range(log2n - 1)]
     sources, results = [SOURCE, *works], [*works, RESULT]
@@ -76,7 +72,7 @@ async def check_transform(dut, log2n: int, inverse: bool, cyclic: bool, *, first
 @cocotb.test()
 async def check_stream(dut):
     """A product issues a step when a word is there to be claimed, and takes it as its operands are selected."""
-    source = random.Random(5)
+    source, pins = random.Random(5), Pins(dut)
     dut.rst_ni.value, dut.start_i.value, dut.stream_ready_i.value = 0, 0, 0
     await start_clock(dut.clk_i, 2)
     await FallingEdge(dut.clk_i)
@@ -85,15 +81,15 @@ async def check_stream(dut):
         fields = {"stream": 1, "v": SOURCE, "w": NONE, "u": NONE, "e": NONE, "dst": RESULT, "log2_n": log2n}
         dut.instr_i.value, dut.start_i.value = pack(COMPUTE, fields), 1
         claims, reads, takes, writes, cycle = [], [], [], [], 0
-        while not int(dut.end_o.value):
+        while not pins["finish_o.valid"]:
             await FallingEdge(dut.clk_i)
             cycle += 1
             dut.start_i.value, dut.stream_ready_i.value = 0, int(source.random() < 0.6)
             await Timer(1, unit="step")
             claims += [cycle] if int(dut.stream_claim_o.value) else []
-            reads += [(cycle, int(dut.rd_word0_o.value))] if int(dut.rd_valid_o.value) else []
-            takes += [cycle] if int(dut.sel_stream_o.value) else []
-            writes += [(cycle, int(dut.wr_word0_o.value))] if int(dut.wr_valid_o.value) else []
+            reads += [(cycle, pins["read_o.word0"])] if pins["read_o.valid"] else []
+            takes += [cycle] if pins["select_o.stream"] else []
+            writes += [(cycle, pins["result_o.word0"])] if pins["result_o.valid"] else []
             assert not int(dut.stream_claim_o.value) or int(dut.stream_ready_i.value)
             assert cycle < 10_000
         words = (1 << log2n) // P

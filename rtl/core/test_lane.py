@@ -15,7 +15,7 @@ from dv.golden import bank, mirror, steps
 from dv.oracle import bit_reverse, forward, inverse, root, twiddle_table
 from dv.parameters import formula, parameter
 from dv.primes import prime_above, prime_below
-from dv.structs import ZERO_SOURCE
+from dv.structs import ZERO_SOURCE, Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -23,22 +23,19 @@ WIDTH, P, SLOTS = parameter("W", 32), parameter("P", 1), parameter("Slots", 3)
 KIND, STYLE, MONT = parameter("MulKind", 0), parameter("MulStyle", 1), parameter("MontW", 8)
 LOG2P = P.bit_length() - 1
 LOG2N = parameter("NMaxLog2", 4)
-BANK_BITS = LOG2N - 1 - LOG2P
+#: Bits of an address in a bank, as bundles have it.
+ADDRESS = 14
 BUILD = (KIND, STYLE, WIDTH, parameter("ModMinBits", 5), MONT)
 BUTTERFLY = formula("butterfly_latency", *BUILD)
 ADDEND = formula("addsub_latency", STYLE) + formula("mod_mul_latency", *BUILD)
 
 REST = dict.fromkeys(
-    ("rd_valid_i",
-     "slot_rd_en_i", "slot_rd_addr_i", "table_rd_en_i", "table_addr_i", "slot_rd_first_i", "sel_v_bank_i",
-     "sel_straight_i", "sel_pair_i", "sel_inverse_i", "sel_constant_i", "sel_cyclic_i", "sel_level_i",
-     "sel_first_word_i", "sel_e_bank_i", "cross_i", "sub_i", "halve_i", "product_i", "slot_wr_en_i", "slot_wr_mem_i",
-     "slot_wr_high_i", "slot_wr_addr_i", "out_forward_i", "out_bank_i", "mem_reverse_i", "mem_pick_i",
-     "mem_place_i", "mem_load_i", "mem_load_data_i", "table_wr_en_i", "constant_i", "fault_i",
-     "slot_wr_rns_i", "rns_data_i", "sel_stream_i", "stream_i", "slot_wr_pw_i", "pw_data_i"), 0,
+    ("rd_valid_i", "read_i", "table_rd_en_i", "table_addr_i", "select_i", "stream_i", "addend_i", "mode_i", "result_i",
+     "write_i", "memory_write_i", "fault_i", "memory_i", "load_data_i", "table_wr_en_i", "constant_i", "rns_data_i",
+     "pointwise_from_i", "pointwise_data_i"), 0,
 ) | dict.fromkeys(
-    ("sel_v_i", "sel_u_i", "sel_w_i", "sel_e_i", "mem_sel_i", "x_sel_i", "own_sel_i", "pw_sel_v_i", "pw_sel_u_i",
-     "pw_sel_w_i"), ZERO_SOURCE,
+    ("select_i.from.v", "select_i.from.u", "select_i.from.w", "addend_i.from", "memory_i.from", "x_from_i",
+     "own_from_i"), ZERO_SOURCE,
 )  # fmt: skip
 
 
@@ -54,7 +51,7 @@ class Lane:
     """The lane's pins as a plan: what each shall be in which cycle. `play` carries it out."""
 
     def __init__(self, dut, modulus: int) -> None:
-        self.dut, self.modulus = dut, modulus
+        self.dut, self.modulus, self.pins = dut, modulus, Pins(dut)
         self.plan: defaultdict[int, dict[str, int]] = defaultdict(dict)
         self.seen: dict[int, int] = {}
         self.words: dict[int, tuple[int, int]] = {}
@@ -63,52 +60,61 @@ class Lane:
         dut.aux_i.value = modulus >> MONT if KIND else (1 << modulus.bit_length() + WIDTH + 2) // modulus
         dut.minus_one_i.value = -self.radix % modulus
 
-    def at(self, cycle: int, **pins: int) -> None:
-        """Set pins in a cycle; what several users of a port set is joined."""
+    def at(self, cycle: int, port: str = "", **pins: int) -> None:
+        """Set pins in a cycle, or fields of a bundle; what several users of a pin set is joined."""
         for name, value in pins.items():
-            self.plan[cycle][name] = self.plan[cycle].get(name, 0) | value
+            pin = f"{port}.{name}" if port else name
+            self.plan[cycle][pin] = self.plan[cycle].get(pin, 0) | value
+
+    def select(self, cycle: int, **sources: int) -> None:
+        """Choose the slots of operands."""
+        self.at(cycle, "select_i.from", **sources)
 
     def port(self, cycle: int, kind: str, slot: int, *words: int, enable: str = "en") -> None:
-        """Drive a slot's read (rd) or write (wr) ports for these words: one, or a pair in both banks."""
-        if kind == "rd":
-            self.at(cycle, slot_rd_first_i=bank(words[0]) << slot)
+        """Drive a slot's ports, read or write, for these words: one, or a pair in both banks."""
+        port = f"{kind}_i[{slot}]"
+        if kind == "read":
+            self.at(cycle, port, first=bank(words[0]))
         for word in words:
-            place = 2 * slot + bank(word)
-            self.at(cycle, **{f"slot_{kind}_{enable}_i": 1 << place})
-            self.at(cycle, **{f"slot_{kind}_addr_i": (word >> 1) << place * BANK_BITS})
+            if enable == "memory":
+                self.at(cycle, memory_write_i=1 << 2 * slot + bank(word))
+            else:
+                self.at(cycle, port, **{enable: 1 << bank(word)})
+            self.at(cycle, port, addr=word >> 1 << bank(word) * ADDRESS)
 
     async def play(self) -> None:
         """Carry the plan out and forget it, keeping what the memory unit's read register showed."""
         self.seen = {}
         for cycle in range(max(self.plan) + 3):
             await FallingEdge(self.dut.clk_i)
-            for name, value in (REST | self.plan[cycle]).items():
-                getattr(self.dut, name).value = value
+            self.pins.set(REST | self.plan[cycle])
             await Timer(1, unit="step")
-            self.seen[cycle] = int(self.dut.mem_data_o.value)
+            self.seen[cycle] = int(self.dut.memory_data_o.value)
             self.words[cycle] = (int(self.dut.x_data_o.value), int(self.dut.own_data_o.value))
         self.plan.clear()
 
     async def load(self, slot: int, values: list[int]) -> None:
         """Fill a slot through the memory unit's port."""
         for word in range(len(values) // P):
-            self.port(word + 1, "wr", slot, word, enable="mem")
-            self.at(word, mem_load_i=1, mem_load_data_i=join(values[word * P : word * P + P]))
+            self.port(word + 1, "write", slot, word, enable="memory")
+            self.at(word, "memory_i", load=1)
+            self.at(word, load_data_i=join(values[word * P : word * P + P]))
         await self.play()
 
     async def load_table(self, values: list[int]) -> None:
         """Fill the twiddle table, in the form the multiplier wants."""
         for word in range(len(values) // P):
             chunk = [x * self.radix % self.modulus for x in values[word * P : word * P + P]]
-            self.at(word, mem_load_i=1, mem_load_data_i=join(chunk))
+            self.at(word, "memory_i", load=1)
+            self.at(word, load_data_i=join(chunk))
             self.at(word + 1, table_wr_en_i=1, table_addr_i=word)
         await self.play()
 
     async def read(self, slot: int, n: int) -> list[int]:
         """A slot's first n coefficients through the memory unit's port."""
         for word in range(n // P):
-            self.port(word, "rd", slot, word)
-            self.at(word + 1, mem_sel_i=slot)
+            self.port(word, "read", slot, word)
+            self.at(word + 1, "memory_i", **{"from": slot})
         await self.play()
         return [x for word in range(n // P) for x in split(self.seen[word + 2])]
 
@@ -116,11 +122,11 @@ class Lane:
         """Bit-reversed copy: a coefficient a cycle, a word written as its last one comes."""
         for i in range(1 << log2n):
             there = bit_reverse(i, log2n)
-            self.port(i, "rd", src, there // P)
-            self.at(i + 1, mem_sel_i=src)
-            self.at(i + 2, mem_reverse_i=1, mem_pick_i=there % P, mem_place_i=i % P)
+            self.port(i, "read", src, there // P)
+            self.at(i + 1, "memory_i", **{"from": src})
+            self.at(i + 2, "memory_i", reverse=1, pick=there % P, place=i % P)
             if i % P == P - 1:
-                self.port(i + 2, "wr", dst, i // P, enable="mem")
+                self.port(i + 2, "write", dst, i // P, enable="memory")
         await self.play()
 
     async def transform(self, slots: list[int], log2n: int, *, inverse: bool, cyclic: bool, addend: int = 32) -> None:
@@ -130,51 +136,51 @@ class Lane:
             start = number + step.stage * (BUTTERFLY + 3)
             log2m = log2n - 1 - step.stage if inverse else step.stage
             plain = mirror(step.twiddle_word) if inverse else step.twiddle_word
-            self.port(start, "rd", slots[step.stage], *step.reads)
+            self.port(start, "read", slots[step.stage], *step.reads)
             self.at(start, rd_valid_i=1, table_rd_en_i=1, table_addr_i=step.twiddle_word)
-            self.at(start + 1, sel_v_i=slots[step.stage], sel_pair_i=1, sel_inverse_i=inverse, sel_cyclic_i=cyclic)
-            self.at(start + 1, sel_v_bank_i=bank(step.reads[1]), sel_straight_i=not inverse)
-            self.at(start + 1, sel_level_i=min(log2m, LOG2P), sel_first_word_i=plain == 0)
-            self.at(start + 2, cross_i=inverse, halve_i=inverse)
+            self.select(start + 1, v=slots[step.stage])
+            self.at(start + 1, "select_i", pair=1, inverse=inverse, cyclic=cyclic)
+            self.at(start + 1, "select_i", v_bank=bank(step.reads[1]), straight=not inverse)
+            self.at(start + 1, "select_i", level=min(log2m, LOG2P), first_word=plain == 0)
+            self.at(start + 2, "mode_i", crossed=inverse, halve=inverse)
             if addend < 32 and step.stage == log2n - 1:
-                self.port(start + ADDEND, "rd", addend, *step.writes)
-                self.at(start + ADDEND + 1, sel_e_i=addend, sel_e_bank_i=bank(step.writes[0]))
+                self.port(start + ADDEND, "read", addend, *step.writes)
+                self.at(start + ADDEND + 1, "addend_i", bank=bank(step.writes[0]), **{"from": addend})
             end = start + 2 + BUTTERFLY
-            self.port(end, "wr", slots[step.stage + 1], *step.writes)
-            self.at(end, out_forward_i=not inverse, out_bank_i=bank(step.writes[0]))
+            self.port(end, "write", slots[step.stage + 1], *step.writes)
+            self.at(end, "result_i", forward=not inverse, bank=bank(step.writes[0]))
         self.default_zero_addend()
         await self.play()
 
     def default_zero_addend(self) -> None:
         """No addend and no operand where the plan names none."""
         for pins in self.plan.values():
-            for name in ("sel_u_i", "sel_w_i", "sel_e_i"):
+            for name in ("select_i.from.u", "select_i.from.w", "addend_i.from"):
                 pins.setdefault(name, ZERO_SOURCE)
 
     async def pointwise(self, dst: int, roles: dict[str, int], count: int, *, high: int = 32, **mode: int) -> None:
         """A pointwise instruction on `count` words: the slots of v, u and w, the butterfly's mode, a constant."""
         constant = mode.pop("constant", 0)
         for word in range(count):
-            self.at(word + 1, sel_v_bank_i=bank(word))
-            self.at(word + 1, sel_straight_i=1, sel_constant_i=int(constant > 0), constant_i=constant)
+            self.at(word + 1, "select_i", v_bank=bank(word), straight=1, constant=int(constant > 0))
+            self.at(word + 1, constant_i=constant)
             self.at(word, rd_valid_i=1)
             for slot in set(roles.values()):
-                self.port(word, "rd", slot, word)
-            for role in "vuw":
-                self.at(word + 1, **{f"sel_{role}_i": roles.get(role, ZERO_SOURCE)})
-            self.at(word + 2, **{f"{name}_i": value for name, value in mode.items() if name != "fault"})
+                self.port(word, "read", slot, word)
+            self.select(word + 1, **{role: roles.get(role, ZERO_SOURCE) for role in "vuw"})
+            self.at(word + 2, "mode_i", **{name: value for name, value in mode.items() if name != "fault"})
             end = word + 2 + BUTTERFLY
-            self.port(end, "wr", dst, word)
-            self.at(end, out_bank_i=bank(word), fault_i=mode.get("fault", 0))
+            self.port(end, "write", dst, word)
+            self.at(end, "result_i", bank=bank(word))
+            self.at(end, fault_i=mode.get("fault", 0))
             if high < 32:
-                self.port(end, "wr", high, word)
-                self.at(end, slot_wr_high_i=1 << high)
+                self.port(end, "write", high, word)
+                self.at(end, f"write_i[{high}]", high=1)
         await self.play()
 
 
 async def started(dut, modulus: int) -> Lane:
-    for name, value in REST.items():
-        getattr(dut, name).value = value
+    Pins(dut).set(REST)
     await start_clock(dut.clk_i, 4)
     return Lane(dut, modulus)
 
@@ -232,8 +238,8 @@ async def check_pointwise(dut):
         mask, last, constant = (1 << WIDTH) - 1, SLOTS - 1, modulus - 5
         form = constant * lane.radix % modulus
         cases = [
-            ({"v": 0, "u": 1}, {"cross": 1}, [(x + y) % modulus for x, y in zip(b, a, strict=True)]),
-            ({"v": 0, "u": 1}, {"cross": 1, "sub": 1}, [(x - y) % modulus for x, y in zip(b, a, strict=True)]),
+            ({"v": 0, "u": 1}, {"crossed": 1}, [(x + y) % modulus for x, y in zip(b, a, strict=True)]),
+            ({"v": 0, "u": 1}, {"crossed": 1, "sub": 1}, [(x - y) % modulus for x, y in zip(b, a, strict=True)]),
             ({"v": 0, "w": 1}, {}, [x * y * undo % modulus for x, y in zip(a, b, strict=True)]),
             ({"v": 0, "w": 0}, {}, [x * x * undo % modulus for x in a]),
             ({"v": 1, "w": 0, "u": last}, {}, [(x * y * undo + z) % modulus for x, y, z in zip(a, b, c, strict=True)]),
@@ -275,11 +281,11 @@ async def check_conversion_ports(dut):
     await lane.load(last, b)
     for word in range(words):
         zero = word % 5 == 3
-        lane.port(word, "rd", 0, word)
-        lane.port(word, "rd", last, words - 1 - word)
-        lane.at(word + 1, x_sel_i=ZERO_SOURCE if zero else 0)
-        lane.at(word + 1, own_sel_i=last)
-        lane.port(word + 1, "wr", 2, word, enable="rns")
+        lane.port(word, "read", 0, word)
+        lane.port(word, "read", last, words - 1 - word)
+        lane.at(word + 1, x_from_i=ZERO_SOURCE if zero else 0)
+        lane.at(word + 1, own_from_i=last)
+        lane.port(word + 1, "write", 2, word, enable="rns")
         lane.at(word + 1, rns_data_i=join(c[word * P : word * P + P]))
     await lane.play()
     for word in range(words):

@@ -12,7 +12,7 @@ from cocotb.triggers import FallingEdge, Timer
 
 from dv.oracle import bit_reverse
 from dv.parameters import formula, parameter
-from dv.structs import MEMORY, pack, source
+from dv.structs import MEMORY, Pins, pack, source
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -46,7 +46,7 @@ class Bench:
     """The surroundings of the unit: slots and tables by lane in words, the lane's read pipeline, the host's data."""
 
     def __init__(self, dut, seed: int) -> None:
-        self.dut, self.random, self.stutter = dut, random.Random(seed), 0.0
+        self.dut, self.random, self.stutter, self.pins = dut, random.Random(seed), 0.0, Pins(dut)
         self.slots = [[[self.any_word() for _ in range(1 << ADDRESS)] for _ in range(SLOTS)] for _ in range(LANES)]
         self.tables: list[dict[tuple[int, int], Word]] = [{} for _ in range(LANES)]
         self.partial = [[0] * P for _ in range(LANES)]
@@ -77,30 +77,30 @@ class Bench:
 
     def lane_words(self) -> list[Word]:
         """The contents of the lanes' read registers: the words asked for two cycles ago, checked on their way."""
-        dut, (late, early) = self.dut, self.reads
+        late, early = self.reads
         if early is not None:
             slot = early[1]
-            assert int(dut.sel_source_o.value) == slot
+            assert self.pins["path_o.from"] == slot
         if late is None or not late[0]:
             return [[0] * P for _ in range(LANES)]
         return [self.slots[lane][late[1]][late[2]] for lane in range(LANES)]
 
     def write(self, words: list[Word]) -> None:
         """Apply this cycle's writes, as a lane would."""
-        dut = self.dut
-        hits, tables, where = int(dut.wr_valid_o.value), int(dut.table_wr_valid_o.value), int(dut.wr_word_o.value)
-        pick, place, reverse = int(dut.pick_o.value), int(dut.place_o.value), int(dut.reverse_o.value)
+        pins = self.pins
+        hits, tables, where = pins["write_valid_o"], pins["table_write_valid_o"], pins["write_o.word"]
+        pick, place = pins["path_o.pick"], pins["path_o.place"]
         for lane in range(LANES):
             self.partial[lane][place] = words[lane][pick if P > 1 else 0]
-            if int(dut.sel_load_o.value):
+            if pins["path_o.load"]:
                 row = split(self.loaded, P * LANES if WIDE else P)
                 data = row[P * lane : P * (lane + 1)] if WIDE else row
             else:
-                data = list(self.partial[lane]) if reverse else words[lane]
+                data = list(self.partial[lane]) if pins["path_o.reverse"] else words[lane]
             if hits >> lane & 1:
-                self.slots[lane][int(dut.wr_slot_o.value)][where] = data
+                self.slots[lane][pins["write_o.slot"]][where] = data
             if tables >> lane & 1:
-                self.tables[lane][int(dut.wr_table_o.value), where] = data
+                self.tables[lane][pins["write_table_o"], where] = data
 
     def host(self) -> None:
         """The host's side of a transfer, for the edge that follows."""
@@ -150,7 +150,7 @@ class Bench:
             self.loaded = self.offered
             self.reads = [
                 self.reads[1],
-                (int(dut.rd_valid_o.value), int(dut.rd_source_o.value), int(dut.rd_word_o.value)),
+                tuple(self.pins[f"read_o.{field}"] for field in ("valid", "from", "word")),
             ]
             if int(dut.done_o.value):
                 assert ended is None

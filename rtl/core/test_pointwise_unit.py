@@ -12,7 +12,7 @@ from cocotb.triggers import FallingEdge, Timer
 from dv.clock import start_clock
 from dv.operands import word_moduli
 from dv.parameters import formula, parameter
-from dv.structs import COMPUTE, ZERO_SOURCE, pack
+from dv.structs import COMPUTE, ZERO_SOURCE, Pins, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -66,7 +66,7 @@ class Unit:
 
     async def run(self, instr: dict[str, int], mod: int) -> int:
         """Start an instruction and serve its reads and writes; the cycles to its end."""
-        dut = self.dut
+        dut, pins = self.dut, Pins(self.dut)
         dut.start_i.value, dut.instr_i.value, dut.mod_idx_i.value = 1, pack(COMPUTE, instr), mod
         ready, address, cycles = 0, None, 0
         while True:
@@ -75,7 +75,7 @@ class Unit:
             dut.start_i.value, cycles = 0, cycles + 1
             if address is not None:
                 for name in "vuw":
-                    slot = int(getattr(dut, f"sel_{name}_o").value)
+                    slot = pins[f"select_o.{name}"]
                     # The zero slot's words are anything.
                     word = self.slots[slot][address] if slot < ZERO_SOURCE else self.noise()
                     getattr(dut, f"{name}_i").value = self.joined(word)
@@ -83,13 +83,13 @@ class Unit:
             await Timer(1, unit="step")
             if int(dut.stream_take_o.value):
                 dut.stream_i.value = self.joined(self.waiting.pop(0))
-            address = int(dut.rd_word_o.value) if int(dut.rd_valid_o.value) else None
+            address = pins["read_o.word0"] if pins["read_o.valid"] else None
             ready = int(self.source.random() < 0.7)
-            if int(dut.wr_valid_o.value):
-                data, mask = int(dut.wr_data_o.value), (1 << self.width) - 1
+            if pins["result_o.valid"]:
+                data, mask = int(dut.data_o.value), (1 << self.width) - 1
                 flat = [data >> self.width * at & mask for at in range(self.lanes * self.p)]
                 word = [flat[lane * self.p : (lane + 1) * self.p] for lane in range(self.lanes)]
-                self.slots[int(dut.wr_slot_o.value)][int(dut.wr_word_o.value)] = word
+                self.slots[pins["result_o.slot"]][pins["result_o.word0"]] = word
             if int(dut.done_o.value):
                 return cycles
 

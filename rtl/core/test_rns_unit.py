@@ -13,7 +13,7 @@ from dv.clock import start_clock
 from dv.conversion import Arithmetic, Conversion
 from dv.parameters import formula, parameter
 from dv.primes import primes
-from dv.structs import CONVERSION, ZERO_SOURCE, pack
+from dv.structs import CONVERSION, ZERO_SOURCE, Pins, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -32,7 +32,7 @@ class Slots:
     """Slots behind the unit's read and write pins; what is not asked for is random."""
 
     def __init__(self, dut, held: dict[int, Slot]) -> None:
-        self.dut, self.held, self.source = dut, held, random.Random(4)
+        self.dut, self.held, self.source, self.pins = dut, held, random.Random(4), Pins(dut)
         self.asked: dict[str, tuple[int, int] | None] = {"x": None, "own": None}
 
     def word(self, slot: int, place: int) -> int:
@@ -42,22 +42,21 @@ class Slots:
 
     async def step(self) -> None:
         """One cycle: words asked for in the last one arrive by their selection, results are taken."""
-        dut = self.dut
+        dut, pins = self.dut, self.pins
         await FallingEdge(dut.clk_i)
         for name in ("x", "own"):
-            pins = [getattr(dut, f"{name}_{pin}_o") for pin in ("rd_valid", "rd_source", "rd_word", "sel")]
-            valid, slot, place, chosen = (int(pin.value) for pin in pins)
+            valid, slot, place = (pins[f"{name}_read_o.{field}"] for field in ("valid", "from", "word"))
             asked, data = self.asked[name], self.source.getrandbits(LANES * P * WIDTH)
             if asked is not None:
-                assert chosen == asked[0], name
+                assert slot == asked[0], name
                 data = self.word(*asked)
             getattr(dut, f"{name}_i").value = data
             self.asked[name] = (slot, place) if valid else None
-        if int(dut.wr_valid_o.value):
-            word, place = int(dut.wr_data_o.value), int(dut.wr_word_o.value)
+        if pins["write_valid_o"]:
+            word, place = pins["data_o"], pins["write_o.word"]
             for lane in range(LANES):
                 chunk = [word >> (lane * P + i) * WIDTH & (1 << WIDTH) - 1 for i in range(P)]
-                self.held[int(dut.wr_slot_o.value)][lane][place * P : place * P + P] = chunk
+                self.held[pins["write_o.slot"]][lane][place * P : place * P + P] = chunk
 
 
 @cocotb.test()

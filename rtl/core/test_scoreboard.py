@@ -13,7 +13,7 @@ from cocotb.triggers import FallingEdge, Timer
 
 from dv.clock import start_clock
 from dv.parameters import parameter
-from dv.structs import DECODED, mask, pack
+from dv.structs import DECODED, Pins, mask, pack
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -191,15 +191,13 @@ class Units:
 
 @cocotb.test()
 async def check_answers(dut):
-    slots, source = parameter("Slots", 3), random.Random(parameter("PipeLatency", 11))
+    slots, source, pins = parameter("Slots", 3), random.Random(parameter("PipeLatency", 11)), Pins(dut)
     units = Units(parameter("PipeLatency", 11), parameter("P", 1), parameter("SinglePort", 0))
     for name in (
         "head_i",
         "head_valid_i",
         "take_i",
-        "compute_end_i",
-        "end_writes_i",
-        "end_late_i",
+        "finish_i",
         "memory_done_i",
         "rns_done_i",
         "pointwise_done_i",
@@ -224,10 +222,10 @@ async def check_answers(dut):
         dut.head_i.value, dut.head_valid_i.value = head.word(), 1
         dut.compute_ready_i.value, dut.memory_ready_i.value = units.ready, units.memory is None
         dut.sources_done_i.value, dut.table_busy_i.value = units.sources_done, units.table_busy
-        dut.compute_end_i.value, dut.memory_done_i.value = ends is not None, done
+        dut.memory_done_i.value = done
         dut.rns_done_i.value, dut.pointwise_done_i.value = converted, multiplied
-        dut.end_writes_i.value = mask(*ends.claims) if ends else 0
-        dut.end_late_i.value = mask(*ends.late) if ends else 0
+        slots_of = {"writes": mask(*ends.claims), "late": mask(*ends.late)} if ends else {"writes": 0, "late": 0}
+        pins.set({"finish_i.valid": ends is not None} | {f"finish_i.{name}": x for name, x in slots_of.items()})
         dut.take_i.value = 0
         await Timer(1, unit="step")
         obstacles = units.obstacles(head)

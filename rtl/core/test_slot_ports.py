@@ -11,12 +11,14 @@ from cocotb.triggers import FallingEdge, Timer
 
 from dv.clock import start_clock
 from dv.parameters import parameter
-from dv.structs import ZERO_SOURCE
+from dv.structs import ZERO_SOURCE, Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
 
 RNS, POINTWISE = parameter("EnRns", 0), parameter("EnPointwise", 0)
+#: Bits of an address in a bank, as bundles have it.
+ADDRESS = 14
 Ports = dict[tuple[int, int], int]
 
 
@@ -61,7 +63,7 @@ class Traffic:
             slot = free.pop() if reads else late_slot
             if reads:
                 self._use(slot, word)
-            self.inputs |= {f"{name}_rd_valid_i": reads, f"{name}_rd_source_i": slot, f"{name}_rd_word_i": word}
+            self.inputs |= {f"{name}_read_i.valid": reads, f"{name}_read_i.from": slot, f"{name}_read_i.word": word}
         self._multiply(source, bits, free, late_slot)
         roles = [source.choice([*(free or [late_slot]), ZERO_SOURCE | late_slot]) for _ in "vuw"]
         valid = valid and bool(free)
@@ -73,11 +75,11 @@ class Traffic:
         if memory:
             self._use(memory_slot, single)
         self.inputs |= {
-            "rd_valid_i": valid, "rd_pair_i": paired, "rd_v_i": roles[0], "rd_u_i": roles[1], "rd_w_i": roles[2],
-            "rd_word0_i": words[0], "rd_word1_i": words[1],
-            "late_valid_i": late, "late_source_i": late_slot, "late_word0_i": late_words[0],
-            "late_word1_i": late_words[1], "mem_rd_valid_i": memory, "mem_rd_source_i": memory_slot,
-            "mem_rd_word_i": single,
+            "read_i.valid": valid, "read_i.pair": paired, "read_i.from.v": roles[0], "read_i.from.u": roles[1],
+            "read_i.from.w": roles[2], "read_i.word0": words[0], "read_i.word1": words[1],
+            "late_i.valid": late, "late_i.from": late_slot, "late_i.word0": late_words[0],
+            "late_i.word1": late_words[1], "memory_read_i.valid": memory, "memory_read_i.from": memory_slot,
+            "memory_read_i.word": single,
         }  # fmt: skip
 
     def _use(self, slot: int, *words: int) -> None:
@@ -91,8 +93,8 @@ class Traffic:
         roles = [source.choice([*mine, ZERO_SOURCE | other]) for _ in "vuw"]
         for slot in {role for role in roles if role < ZERO_SOURCE} if reads else ():
             self._use(slot, word)
-        self.inputs |= {"pw_rd_valid_i": reads, "pw_rd_word_i": word}
-        self.inputs |= {f"pw_rd_{name}_i": role for name, role in zip("vuw", roles, strict=True)}
+        self.inputs |= {"pointwise_read_i.valid": reads, "pointwise_read_i.word0": word}
+        self.inputs |= {f"pointwise_read_i.from.{name}": role for name, role in zip("vuw", roles, strict=True)}
 
     def _write(self, source: random.Random, slots: int, bits: int, lanes: int) -> None:
         result, high, memory, *others = source.sample(range(slots), min(slots, 5))
@@ -101,13 +103,14 @@ class Traffic:
         if converts:
             self.converted = 1 << 2 * convert + place(word)[0]
         self.conversion_place = (convert, *place(word)) if converts else None
-        self.inputs |= {"rns_wr_valid_i": converts, "rns_wr_slot_i": convert, "rns_wr_word_i": word}
+        self.inputs |= {"rns_write_valid_i": converts, "rns_write_i.slot": convert, "rns_write_i.word": word}
         multiplies, word = bool(POINTWISE and len(others) > 1 and source.random() < 0.7), source.getrandbits(bits)
         product = others[1] if multiplies else result
         if multiplies:
             self.multiplied = 1 << 2 * product + place(word)[0]
         self.product_place = (product, *place(word)) if multiplies else None
-        self.inputs |= {"pw_wr_valid_i": multiplies, "pw_wr_slot_i": product, "pw_wr_word_i": word}
+        self.inputs |= {"pointwise_result_i.valid": multiplies, "pointwise_result_i.slot": product}
+        self.inputs["pointwise_result_i.word0"] = word
         words, single = pair(source, bits), source.getrandbits(bits)
         valid, paired, has_high = source.random() < 0.7, source.random() < 0.5, source.random() < 0.5
         hit = source.getrandbits(lanes) if source.random() < 0.7 else 0
@@ -122,9 +125,9 @@ class Traffic:
         self.memory_place = (memory, *place(single)) if hit else None
         # The second word of a product's pair does not exist.
         self.inputs |= {
-            "wr_valid_i": valid, "wr_pair_i": paired, "wr_slot_i": result, "wr_high_valid_i": has_high,
-            "wr_high_slot_i": high, "wr_word0_i": words[0], "wr_word1_i": words[1],
-            "mem_wr_valid_i": hit, "mem_wr_slot_i": memory, "mem_wr_word_i": single,
+            "result_i.valid": valid, "result_i.pair": paired, "result_i.slot": result, "result_i.high_valid": has_high,
+            "result_i.high": high, "result_i.word0": words[0], "result_i.word1": words[1],
+            "memory_write_valid_i": hit, "memory_write_i.slot": memory, "memory_write_i.word": single,
         }  # fmt: skip
 
 
@@ -136,45 +139,48 @@ def enabled(word: int) -> set[tuple[int, int]]:
 @cocotb.test()
 async def check_ports(dut):
     slots, bits, lanes = parameter("Slots", 3), parameter("WordAddrBits", 4), parameter("Lanes", 1)
-    source, bank_bits = random.Random(slots), bits - 1
+    source, pins = random.Random(slots), Pins(dut)
     users = set()
     await start_clock(dut.clk_i, 4)
     for _ in range(1000):
         await FallingEdge(dut.clk_i)
         traffic = Traffic(source, slots, bits, lanes)
-        for name, value in traffic.inputs.items():
-            getattr(dut, name).value = value
+        pins.set(traffic.inputs)
         await Timer(1, unit="step")
 
-        def address(word: int, slot: int, bank: int) -> int:
-            return word >> (2 * slot + bank) * bank_bits & (1 << bank_bits) - 1
+        def address(port: str, slot: int, bank: int) -> int:
+            return pins[f"{port}_o[{slot}].addr"] >> bank * ADDRESS & (1 << ADDRESS) - 1
 
-        read_at, write_at = int(dut.rd_addr_o.value), int(dut.wr_addr_o.value)
-        assert enabled(int(dut.rd_en_o.value)) == traffic.reads.keys(), traffic.inputs
-        firsts = int(dut.rd_first_o.value)
-        assert {slot: firsts >> slot & 1 for slot in traffic.firsts} == traffic.firsts, traffic.inputs
+        def joined(field: str) -> int:
+            """A field of every slot's port, one behind the other."""
+            bits = 1 if field in ("read_o.first", "write_o.high") else 2
+            port, _, name = field.partition(".")
+            return sum(pins[f"{port}[{slot}].{name}"] << bits * slot for slot in range(slots))
+
+        assert enabled(joined("read_o.en")) == traffic.reads.keys(), traffic.inputs
+        assert {slot: pins[f"read_o[{slot}].first"] for slot in traffic.firsts} == traffic.firsts, traffic.inputs
         for port, wanted in traffic.reads.items():
-            assert address(read_at, *port) == wanted, (port, traffic.inputs)
-        assert enabled(int(dut.wr_en_o.value)) == traffic.writes.keys(), traffic.inputs
+            assert address("read", *port) == wanted, (port, traffic.inputs)
+        assert enabled(joined("write_o.en")) == traffic.writes.keys(), traffic.inputs
         for port, wanted in traffic.writes.items():
-            assert address(write_at, *port) == wanted, (port, traffic.inputs)
-        assert int(dut.wr_high_o.value) == traffic.high
-        assert int(dut.wr_mem_o.value) == traffic.memory, traffic.inputs
-        assert int(dut.wr_rns_o.value) == traffic.converted, traffic.inputs
-        assert int(dut.wr_pw_o.value) == traffic.multiplied, traffic.inputs
+            assert address("write", *port) == wanted, (port, traffic.inputs)
+        assert joined("write_o.high") == traffic.high
+        assert pins["memory_write_o"] == traffic.memory, traffic.inputs
+        assert joined("write_o.rns") == traffic.converted, traffic.inputs
+        assert joined("write_o.pointwise") == traffic.multiplied, traffic.inputs
         if traffic.product_place:
             *port, wanted = traffic.product_place
-            assert address(write_at, *port) == wanted, traffic.inputs
+            assert address("write", *port) == wanted, traffic.inputs
         if traffic.conversion_place:
             *port, wanted = traffic.conversion_place
-            assert address(write_at, *port) == wanted, traffic.inputs
+            assert address("write", *port) == wanted, traffic.inputs
         if traffic.memory_place:
             *port, wanted = traffic.memory_place
-            assert address(write_at, *port) == wanted, traffic.inputs
+            assert address("write", *port) == wanted, traffic.inputs
         users |= {name for name, value in traffic.inputs.items() if "valid" in name and value}
-    conversion = {"x_rd_valid_i", "own_rd_valid_i", "rns_wr_valid_i"}
+    conversion = {"x_read_i.valid", "own_read_i.valid", "rns_write_valid_i"}
     absent = set() if RNS else conversion
-    absent |= set() if POINTWISE else {"pw_rd_valid_i", "pw_wr_valid_i"}
+    absent |= set() if POINTWISE else {"pointwise_read_i.valid", "pointwise_result_i.valid"}
     assert users == {name for name in traffic.inputs if "valid" in name} - absent
 
 

@@ -1,36 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed structs of rs_core_pkg as the simulator shows them: one number, first field highest."""
+"""Packed structs of the RTL's packages as the simulator shows them: one number, first field highest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from math import prod
+from typing import Any
 
-Layout = Iterable[tuple[str, int]]
+from ringsmith.hw import sources
 
-COMPUTE = (
-    *((name, 1) for name in ("transform", "inverse", "cyclic", "crossed", "sub", "product", "constant", "first_work",
-                             "stream")),
-    *((name, 6) for name in ("v", "u", "w", "e")),
-    ("dst", 5), ("high", 5), ("log2_n", 4), ("const_idx", 5),
-)  # fmt: skip
-MEMORY = (
-    *((name, 1) for name in ("load", "store", "reverse", "table_dst", "stream")),
-    ("src", 6), ("dst", 5), ("log2_n", 4), ("mod_idx", 4), ("buf_idx", 20),
-)  # fmt: skip
-CONVERSION = (
-    ("moves", 1), ("automorphism", 1), ("x", 6), ("own", 6), ("dst", 5), ("log2_n", 4), ("entry", 5),
-)  # fmt: skip
-DECODED = (
-    ("compute", 1), ("memory", 1), ("rns", 1), ("pointwise", 1), ("sync", 1), ("error", 4), ("mod_idx", 4),
-    ("needs_table", 1),
-    ("reads", 32), ("late", 32), ("writes", 32), ("works", 32),
-    *((f"c.{name}", bits) for name, bits in COMPUTE),
-    *((f"m.{name}", bits) for name, bits in MEMORY),
-    *((f"r.{name}", bits) for name, bits in CONVERSION),
-)  # fmt: skip
+Layout = tuple[tuple[str, int], ...]
+
+PACKAGES = ("rs_error_pkg", "rs_core_pkg", "rs_bundle_pkg")
+#: A struct that counts as one field: its number is a slot, or ZERO_SOURCE.
+WHOLE = "source_t"
+_TYPEDEF = re.compile(r"typedef (?:enum )?(logic|struct packed)\s*([^{;]*?)\s*(?:\{(.*?)\})?\s*(\w+);", re.DOTALL)
+_PORT = re.compile(r"^ *(?:input|output) +(\w+_t)\b[^\w]*[^;]*?\b(\w+),?$", re.MULTILINE)
 
 ZERO_SOURCE = 32
 """A source_t that reads as zero; below it, the slot's number."""
+
+
+def _text(module: str) -> str:
+    """A source file without its comments."""
+    return re.sub(r"//.*", "", sources.library()[module].read_text("utf-8"))
+
+
+def _bits(dimensions: str, constants: Mapping[str, int]) -> int:
+    """Elements of packed dimensions such as `[MaxSlots-1:0][3:0]`."""
+    tops = re.findall(r"\[\s*(\w+?)\s*(-1)?\s*:0\]", dimensions)
+    return prod((constants.get(top) or int(top)) + (0 if less else 1) for top, less in tops)
+
+
+def _fields(body: str, types: Mapping[str, Layout], constants: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    for kind, dimensions, names in re.findall(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)([\w, ]+);", body):
+        count, inner = _bits(dimensions, constants), types.get(kind, (("", 1),))
+        for name in names.replace(" ", "").split(","):
+            if count > 1 or kind == WHOLE or len(inner) == 1:
+                yield name, count * sum(bits for _, bits in inner)
+            else:
+                yield from ((f"{name}.{field}", bits) for field, bits in inner)
+
+
+@cache
+def layouts() -> dict[str, Layout]:
+    """Fields and bits of every type of the packages, structs within structs by their path."""
+    types: dict[str, Layout] = {}
+    constants: dict[str, int] = {}
+    for package in PACKAGES:
+        text = _text(package)
+        constants |= {name: int(value) for name, value in re.findall(r"localparam int unsigned (\w+) = (\d+);", text)}
+        for kind, dimensions, body, name in _TYPEDEF.findall(text):
+            scalar = (("", _bits(dimensions, constants)),)
+            types[name] = scalar if kind == "logic" else tuple(_fields(body, types, constants))
+    return types
+
+
+COMPUTE, MEMORY, CONVERSION, DECODED = (
+    layouts()[name] for name in ("compute_t", "memory_t", "conversion_t", "decoded_t")
+)
 
 
 def pack(layout: Layout, values: Mapping[str, int]) -> int:
@@ -47,11 +77,60 @@ def pack(layout: Layout, values: Mapping[str, int]) -> int:
 def unpack(layout: Layout, word: int) -> dict[str, int]:
     """The fields of a struct."""
     fields: dict[str, int] = {}
-    for name, bits in reversed(list(layout)):
+    for name, bits in reversed(layout):
         fields[name] = word & (1 << bits) - 1
         word >>= bits
     assert word == 0
     return fields
+
+
+class Pins:
+    """The pins of a module by name: `port`, `port.field` of a bundle, `port[1].field` of the second of several."""
+
+    def __init__(self, dut: Any) -> None:
+        """Hold the simulator's handle of the module."""
+        self.dut, self._written = dut, dict[str, int]()
+        self._bundles = {name: layouts()[kind] for kind, name in _PORT.findall(_text(dut._name)) if kind in layouts()}
+        self._places: dict[str, tuple[str, int, int]] = {}
+
+    def set(self, values: Mapping[str, int]) -> None:
+        """Drive pins; the other fields of a bundle stay."""
+        changed = dict[str, None]()
+        for name, value in values.items():
+            port, low, bits = self._place(name)
+            word = int(value)
+            if bits:
+                assert word >> bits == 0, (name, value)
+                word = self._written.get(port, 0) & ~((1 << bits) - 1 << low) | word << low
+            self._written[port] = word
+            changed[port] = None
+        for port in changed:
+            getattr(self.dut, port).value = self._written[port]
+
+    def __getitem__(self, name: str) -> int:
+        """The value of a pin now."""
+        port, low, bits = self._place(name)
+        word = int(getattr(self.dut, port).value)
+        return word >> low & (1 << bits) - 1 if bits else word
+
+    def _place(self, name: str) -> tuple[str, int, int]:
+        """The port of a pin, its lowest bit there and its bits; 0 bits for the whole port."""
+        if name not in self._places:
+            self._places[name] = self._found(name)
+        return self._places[name]
+
+    def _found(self, name: str) -> tuple[str, int, int]:
+        port, _, path = name.partition(".")
+        port, _, index = port.partition("[")
+        if not path:
+            return port, 0, 0
+        low, layout = 0, self._bundles[port]
+        each = sum(bits for _, bits in layout)
+        for field, bits in reversed(layout):
+            if field == path:
+                return port, low + each * int(index[:-1] or 0), bits
+            low += bits
+        raise KeyError(f"{port} has no field {path}; it has {', '.join(field for field, _ in layout)}")
 
 
 def source(slot: int) -> int:

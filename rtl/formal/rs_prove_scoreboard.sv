@@ -6,6 +6,7 @@ bind rs_scoreboard rs_scoreboard_checks #(
 ) u_checks (.*);
 
 module rs_prove_scoreboard
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
 #(
   parameter int unsigned P = 1,
@@ -13,21 +14,19 @@ module rs_prove_scoreboard
   parameter int unsigned PipeLatency = 11,
   parameter logic [MaxSlots-1:0] SinglePort = 32'h0000_0018
 ) (
-  input logic                    clk_i,
-  input logic                    rst_ni,
-  input decoded_t                head_i,
-  input logic                    head_valid_i,
-  input logic                    go_i,
-  input logic                    compute_ready_i,
-  input logic                    sources_done_i,
-  input logic                    table_busy_i,
-  input logic                    compute_end_i,
-  input logic     [MaxSlots-1:0] end_writes_i,
-  input logic     [MaxSlots-1:0] end_late_i,
-  input logic                    memory_ready_i,
-  input logic                    memory_done_i,
-  input logic                    rns_done_i,
-  input logic                    pointwise_done_i
+  input logic     clk_i,
+  input logic     rst_ni,
+  input decoded_t head_i,
+  input logic     head_valid_i,
+  input logic     go_i,
+  input logic     compute_ready_i,
+  input logic     sources_done_i,
+  input logic     table_busy_i,
+  input finish_t  finish_i,
+  input logic     memory_ready_i,
+  input logic     memory_done_i,
+  input logic     rns_done_i,
+  input logic     pointwise_done_i
 );
   logic unit_free, clear, take, compute_idle, memory_idle, rns_idle, pointwise_idle;
   assign take = go_i && head_valid_i && unit_free && clear;
@@ -50,9 +49,7 @@ module rs_prove_scoreboard
     .compute_ready_i,
     .sources_done_i,
     .table_busy_i,
-    .compute_end_i,
-    .end_writes_i,
-    .end_late_i,
+    .finish_i,
     .memory_ready_i,
     .memory_done_i,
     .rns_done_i,
@@ -74,7 +71,7 @@ module rs_prove_scoreboard
     assume (started_q || !rst_ni);
     assume (absent == '0);
     // The units end started commands only; a command is for one unit; all but the compute unit take one at a time.
-    assume (!compute_end_i || !compute_idle);
+    assume (!finish_i.valid || !compute_idle);
     assume (!memory_done_i || !memory_idle);
     assume (!rns_done_i || !rns_idle);
     assume (!pointwise_done_i || !pointwise_idle);

@@ -6,6 +6,7 @@
 // the queue, and no command gets past one in flight whose slots it needs: a read of a result waits, unless it follows
 // directly and chains, and no two of the four units ever share a slot.
 module rs_scoreboard_checks
+  import rs_bundle_pkg::*;
   import rs_core_pkg::*;
 #(
   parameter int unsigned Slots = 5,
@@ -17,9 +18,7 @@ module rs_scoreboard_checks
   input logic                         clear_o,
   input logic                         take_compute,
   input logic                         take_memory,
-  input logic                         compute_end_i,
-  input logic     [MaxSlots-1:0]      end_writes_i,
-  input logic     [MaxSlots-1:0]      end_late_i,
+  input finish_t                      finish_i,
   input logic                         take_rns,
   input logic                         memory_done_i,
   input logic                         rns_done_i,
@@ -48,7 +47,7 @@ module rs_scoreboard_checks
     writes_d = writes_q;
     late_d   = late_q;
     level_d  = level_q;
-    if (compute_end_i) begin
+    if (finish_i.valid) begin
       writes_d = {Slots'(0), writes_q[Flight-1:1]};
       late_d   = {Slots'(0), late_q[Flight-1:1]};
       level_d  = level_d - 3'd1;
@@ -113,7 +112,7 @@ module rs_scoreboard_checks
 
   always_comb begin
     // The sequencer ends the oldest command first and names its slots.
-    if (compute_end_i) assume (end_writes_i == MaxSlots'(writes_q[0]) && end_late_i == MaxSlots'(late_q[0]));
+    if (finish_i.valid) assume (finish_i.writes == MaxSlots'(writes_q[0]) && finish_i.late == MaxSlots'(late_q[0]));
   end
 
   always_comb begin

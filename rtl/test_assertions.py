@@ -112,7 +112,7 @@ RNS_UNIT = Bench(
     "rs_rns_unit",
     {"W": 14, "Lanes": 2, "P": 1, "RnsRate": 1, "MulStyle": 0, "ModMinBits": 14, "NMaxLog2": 5, "RnsConversions": 4},
     dict.fromkeys(
-        ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "x_i", "own_i"), 0)
+        ("rst_ni", "constant_i", "start_i", "x_i", "own_i"), 0)
     | {"instr_i": pack(CONVERSION, {"log2_n": 4})},
 )  # fmt: skip
 MOVE = Bench(
@@ -157,8 +157,8 @@ POINTWISE = Bench(
     "rs_pointwise_unit",
     {"W": 14, "P": 1, "NMaxLog2": 5, "MulStyle": 1, "Slots": 6, "EnPointwise": 1},
     dict.fromkeys(
-        ("rst_ni", "cfg_we_i", "cfg_sel_i", "cfg_lane_i", "cfg_idx_i", "cfg_data_i", "start_i", "instr_i", "mod_idx_i",
-         "stream_ready_i", "stream_i", "v_i", "u_i", "w_i"), 0),
+        ("rst_ni", "constant_i", "start_i", "instr_i", "mod_idx_i", "stream_ready_i", "stream_i", "v_i", "u_i",
+         "w_i"), 0),
 )  # fmt: skip
 STREAM = Bench(
     "rs_stream", {"Width": 9}, dict.fromkeys(("rst_ni", "push_i", "word_i", "claim_i", "take_i", "drain_i"), 0)
@@ -181,6 +181,12 @@ SUM = pack(COMPUTE, {"crossed": 1, "log2_n": 5, "v": 2, "u": 3, "w": ZERO_SOURCE
 def shape(min_bits: int, primes: int) -> Values:
     """A conversion's shape on its way into the base-conversion unit."""
     return {"cfg_we_i": 1, "cfg_sel_i": 8, "cfg_data_i": min_bits << 12 | primes << 7}
+
+
+def unit_shape(min_bits: int, primes: int) -> Values:
+    """The same on its way into the unit around it."""
+    fields = {name[4:-2]: value for name, value in shape(min_bits, primes).items()}
+    return {f"constant_i.{name}": value + 4 * (name == "sel") for name, value in fields.items()}
 
 
 def automorphism(element: int) -> list[Values]:
@@ -206,7 +212,7 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
     (POINTWISE, [{"start_i": 1, "instr_i": SUM}, *[{"start_i": 0}] * 33, {"start_i": 1}],
      "an instruction starts in another"),
     (POINTWISE, [{"start_i": 1, "instr_i": NTT}], "a transform or an unreduced product"),
-    (POINTWISE, [{"start_i": 1, "instr_i": SUM}, {"start_i": 0, "cfg_we_i": 1}], "the modulus in use is written"),
+    (POINTWISE, [{"start_i": 1, "instr_i": SUM}, {"start_i": 0, "constant_i.we": 1}], "the modulus in use is written"),
     (SEQUENCER, [{"start_i": 1, "instr_i": NTT}], "instruction taken while one is issued"),
     (SEQUENCER, [{"start_i": 1, "instr_i": pack(COMPUTE, {"log2_n": 7})}, {"start_i": 0}], "a degree out of range"),
     (MEMORY_UNIT, [{"start_i": 1, "instr_i": LOAD}], "instruction taken while one runs"),
@@ -234,9 +240,10 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
     (RNS, [shape(14, 2), *START, {"cfg_we_i": 1}], "constants are written while a conversion runs"),
     (RNS, [shape(14, 3), *START], "more input primes than lanes"),
     (RNS, [shape(13, 2), *START], "the narrowest prime is out of range"),
-    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1}], "an instruction is taken while one runs"),
-    (RNS_UNIT, [shape(14, 2), {"cfg_we_i": 0, "start_i": 1, "instr_i": pack(CONVERSION, {"log2_n": 4, "entry": 4})},
-                {"start_i": 0}], "a conversion that is not there"),
+    (RNS_UNIT, [unit_shape(14, 2), {"constant_i.we": 0, "start_i": 1}], "an instruction is taken while one runs"),
+    (RNS_UNIT, [unit_shape(14, 2), {"constant_i.we": 0, "start_i": 1,
+                                    "instr_i": pack(CONVERSION, {"log2_n": 4, "entry": 4})}, {"start_i": 0}],
+     "a conversion that is not there"),
     (MOVE, [{"start_i": 1}, {"start_i": 0}], "an entry that was never written"),
     (MOVE, [*automorphism(5), {"start_i": 1, "auto_i": 1}], "a move is taken while one runs"),
     (MOVE, [*automorphism(5), {"start_i": 1, "auto_i": 1}, {"start_i": 0, "digit_we_i": 1}],

@@ -114,4 +114,49 @@ package rs_bundle_pkg;
     bank_addr_t [1:0] addr;
   } slot_write_t;
 
+  // A bit for each unit.
+  typedef struct packed {
+    logic pointwise;
+    logic rns;
+    logic memory;
+    logic compute;
+  } units_t;
+
+  // Constants that the host writes: sel 0 to 3 see rs_config, from 4 on rs_rns_pkg.
+  typedef struct packed {
+    logic we;
+    logic [3:0] sel;
+    logic [3:0] lane;
+    logic [6:0] idx;
+    logic [159:0] data;
+  } constant_write_t;
+
+  // The first error, with the index and the word of its instruction.
+  typedef struct packed {
+    logic [3:0]  code;
+    logic [31:0] index;
+    logic [63:0] cmd;
+  } failure_t;
+
+  // Instructions that ended; cycles in all, of work by unit, of waiting for a slot or for a unit.
+  typedef struct packed {
+    logic [31:0] retired;
+    logic [63:0] cycles;
+    logic [63:0] busy_compute;
+    logic [63:0] busy_mem;
+    logic [63:0] busy_rns;
+    logic [63:0] busy_pointwise;
+    logic [63:0] stall_hazard;
+    logic [63:0] stall_unit;
+  } counters_t;
+
+  // Instructions that start and that end in this cycle, by unit: bit and place 0 are the compute unit's.
+  typedef struct packed {
+    units_t start;
+    units_t ends;
+    logic [3:0][31:0] start_idx;
+    logic [3:0][31:0] end_idx;
+    logic [3:0][63:0] start_cmd;
+  } events_t;
+
 endpackage

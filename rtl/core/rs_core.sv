@@ -25,65 +25,46 @@ module rs_core
   localparam int unsigned Lanes = Cfg.Lanes,
   localparam int unsigned PortWords = Cfg.WidePort ? Lanes : 1
 ) (
-  input  logic                           clk_i,
-  input  logic                           rst_ni,
+  input  logic                                clk_i,
+  input  logic                                rst_ni,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: flips bit 0 of coefficient 0 of each result written.
-  input  logic                           fault_i,
+  input  logic                                fault_i,
 `endif
   // Empties the queue, forgets error, counters and what was written; only while idle or stopped by an error.
-  input  logic                           clear_i,
-  input  logic                           cmd_valid_i,
-  output logic                           cmd_ready_o,
-  input  logic [             63:0]       cmd_i,
-  output logic [             10:0]       cmd_level_o,
-  // Configuration: cfg_sel_i 0 to 3 see rs_config, from 4 on rs_rns_pkg.
-  input  logic                           cfg_we_i,
-  input  logic [              3:0]       cfg_sel_i,
-  input  logic [              3:0]       cfg_lane_i,
-  input  logic [              6:0]       cfg_idx_i,
-  input  logic [            159:0]       cfg_data_i,
+  input  logic                                clear_i,
+  input  logic                                cmd_valid_i,
+  output logic                                cmd_ready_o,
+  input  logic            [             63:0] cmd_i,
+  output logic            [             10:0] cmd_level_o,
+  input  constant_write_t                     constant_i,
   // DMA: a request, then Lanes * n/P words of P coefficients, lane 0 first, coefficient 0 lowest; with WidePort n/P
   // rows of a word of every lane, lane 0 lowest.
   // dma_room_i: strides of host buffers that the addresses hold.
-  input  logic [             26:0]       dma_room_i,
-  output logic                           dma_req_valid_o,
-  input  logic                           dma_req_ready_i,
-  output logic                           dma_req_store_o,
-  output logic [             19:0]       dma_req_buf_o,
-  output logic [              3:0]       dma_req_logn_o,
-  input  logic                           ld_valid_i,
-  output logic                           ld_ready_o,
-  input  logic [PortWords*P*W-1:0]       ld_data_i,
-  input  logic                           ld_err_i,
-  output logic                           st_valid_o,
-  input  logic                           st_ready_i,
-  output logic [PortWords*P*W-1:0]       st_data_o,
-  output logic                           st_last_o,
-  input  logic                           st_done_i,
-  input  logic                           st_err_i,
+  input  logic            [             26:0] dma_room_i,
+  output logic                                dma_req_valid_o,
+  input  logic                                dma_req_ready_i,
+  output logic                                dma_req_store_o,
+  output logic            [             19:0] dma_req_buf_o,
+  output logic            [              3:0] dma_req_logn_o,
+  input  logic                                ld_valid_i,
+  output logic                                ld_ready_o,
+  input  logic            [PortWords*P*W-1:0] ld_data_i,
+  input  logic                                ld_err_i,
+  output logic                                st_valid_o,
+  input  logic                                st_ready_i,
+  output logic            [PortWords*P*W-1:0] st_data_o,
+  output logic                                st_last_o,
+  input  logic                                st_done_i,
+  input  logic                                st_err_i,
   // Status.
-  output logic                           busy_o,
-  output logic                           sync_o,
-  output logic                           error_o,
-  output logic [              3:0]       error_code_o,
-  output logic [             31:0]       error_index_o,
-  output logic [             63:0]       error_cmd_o,
-  output logic [             31:0]       retired_o,
-  output logic [             63:0]       cycles_o,
-  output logic [             63:0]       busy_compute_o,
-  output logic [             63:0]       busy_mem_o,
-  output logic [             63:0]       busy_rns_o,
-  output logic [             63:0]       busy_pointwise_o,
-  output logic [             63:0]       stall_hazard_o,
-  output logic [             63:0]       stall_unit_o,
-  // Events of this cycle (cycles_o is their stamp): bit 0 compute unit, bit 1 memory unit, bit 2 base conversion, bit 3
-  // pointwise unit.
-  output logic [              3:0]       ev_start_o,
-  output logic [              3:0]       ev_end_o,
-  output logic [              3:0][31:0] ev_start_idx_o,
-  output logic [              3:0][31:0] ev_end_idx_o,
-  output logic [              3:0][63:0] ev_start_cmd_o
+  output logic                                busy_o,
+  output logic                                sync_o,
+  output logic                                error_o,
+  output failure_t                            failure_o,
+  output counters_t                           counters_o,
+  // Events of this cycle; counters_o.cycles is their stamp.
+  output events_t                             events_o
 );
 
   localparam int unsigned Slots = Cfg.Slots;
@@ -170,9 +151,8 @@ module rs_core
   // Issue.
   logic unit_free, clear, compute_ready, sources_done, table_busy, compute_issuing;
   finish_t finish;
-  logic memory_ready, memory_done, memory_error, compute_idle, memory_idle, start_compute, start_memory;
-  logic rns_done, rns_idle, start_rns;
-  logic pointwise_done, pointwise_idle, start_pointwise;
+  logic memory_ready, memory_done, memory_error, rns_done, pointwise_done;
+  units_t start, idle;
   logic [MaxSlots-1:0] written_q;
   logic [15:0] table_q;
   logic [3:0] table_idx, stream_log2_n_q;
@@ -200,16 +180,16 @@ module rs_core
       else if (clear_i) streaming_q <= 1'b0;
       else if (take && (head_q.m.stream || head_q.c.stream)) streaming_q <= head_q.m.stream;
     end
-    always_ff @(posedge clk_i) if (start_memory) stream_log2_n_q <= head_q.m.log2_n;
+    always_ff @(posedge clk_i) if (start.memory) stream_log2_n_q <= head_q.m.log2_n;
   end else begin : gen_not_streaming
     assign {streaming_q, stream_log2_n_q} = '0;
   end
   assign refused       = head_valid_q && !error_o && head_error != ErrNone;
   assign take          = head_valid_q && !error_o && head_error == ErrNone && unit_free && clear;
-  assign start_compute = take && head_q.compute;
-  assign start_memory  = take && head_q.memory;
-  assign start_rns     = take && head_q.rns;
-  assign start_pointwise = take && head_q.pointwise;
+  assign start.compute = take && head_q.compute;
+  assign start.memory  = take && head_q.memory;
+  assign start.rns     = take && head_q.rns;
+  assign start.pointwise = take && head_q.pointwise;
   assign sync_o        = take && head_q.sync;
 
   rs_scoreboard #(
@@ -235,10 +215,10 @@ module rs_core
     .memory_done_i   (memory_done),
     .rns_done_i      (rns_done),
     .pointwise_done_i(pointwise_done),
-    .compute_idle_o  (compute_idle),
-    .memory_idle_o   (memory_idle),
-    .rns_idle_o      (rns_idle),
-    .pointwise_idle_o(pointwise_idle)
+    .compute_idle_o  (idle.compute),
+    .memory_idle_o   (idle.memory),
+    .rns_idle_o      (idle.rns),
+    .pointwise_idle_o(idle.pointwise)
   );
 
   // Initialised slots and twiddle tables, in program order.
@@ -274,7 +254,7 @@ module rs_core
   ) u_compute (
     .clk_i,
     .rst_ni,
-    .start_i       (start_compute),
+    .start_i       (start.compute),
     .instr_i       (head_q.c),
     .ready_o       (compute_ready),
     .stream_ready_i(stream_ready),
@@ -307,12 +287,8 @@ module rs_core
     ) u_pointwise (
       .clk_i,
       .rst_ni,
-      .cfg_we_i      (cfg_we_i && cfg_sel_i < 4'd4),
-      .cfg_sel_i     (cfg_sel_i[1:0]),
-      .cfg_lane_i,
-      .cfg_idx_i     (cfg_idx_i[4:0]),
-      .cfg_data_i    (cfg_data_i[W+2:0]),
-      .start_i       (start_pointwise),
+      .constant_i,
+      .start_i       (start.pointwise),
       .instr_i       (head_q.c),
       .mod_idx_i     (head_q.mod_idx),
       .done_o        (pointwise_done),
@@ -333,7 +309,7 @@ module rs_core
     assign unused_compute = ^{mod_idx, compute_claim};
   end else begin : gen_no_pointwise
     logic unused_pointwise;
-    assign unused_pointwise = ^{start_pointwise, pointwise_v, pointwise_u, pointwise_w};
+    assign unused_pointwise = ^{start.pointwise, pointwise_v, pointwise_u, pointwise_w};
     assign {pointwise_done, pointwise_read, pointwise_select, pointwise_result, pointwise_data} = '0;
     assign stream_claim = compute_claim;
     assign stream_take  = select.stream;
@@ -342,7 +318,7 @@ module rs_core
   // The modulus in use changes only while nothing is in flight.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) mod_idx_q <= '0;
-    else if (start_compute) mod_idx_q <= head_q.mod_idx;
+    else if (start.compute) mod_idx_q <= head_q.mod_idx;
   end
 
   logic [Lanes-1:0][W-1:0] modulus, minus_one, constant;
@@ -357,11 +333,11 @@ module rs_core
   ) u_config (
     .clk_i,
     .rst_ni,
-    .we_i        (cfg_we_i && cfg_sel_i < 4'd4),
-    .sel_i       (cfg_sel_i[1:0]),
-    .lane_i      (cfg_lane_i),
-    .idx_i       (cfg_idx_i[4:0]),
-    .data_i      (cfg_data_i[W+2:0]),
+    .we_i        (constant_i.we && constant_i.sel < 4'd4),
+    .sel_i       (constant_i.sel[1:0]),
+    .lane_i      (constant_i.lane),
+    .idx_i       (constant_i.idx[4:0]),
+    .data_i      (constant_i.data[W+2:0]),
     .configured_o(configured),
     .mod_idx_i   (mod_idx_q),
     .modulus_o   (modulus),
@@ -389,7 +365,7 @@ module rs_core
   ) u_memory (
     .clk_i,
     .rst_ni,
-    .start_i            (start_memory),
+    .start_i            (start.memory),
     .instr_i            (head_q.m),
     .ready_o            (memory_ready),
     .done_o             (memory_done),
@@ -456,16 +432,12 @@ module rs_core
     ) u_rns (
       .clk_i,
       .rst_ni,
-      .cfg_we_i       (cfg_we_i && cfg_sel_i >= 4'd4),
-      .cfg_sel_i      (cfg_sel_i - 4'd4),
-      .cfg_lane_i,
-      .cfg_idx_i,
-      .cfg_data_i,
+      .constant_i,
       .configured_o   (conversions),
       .own_o          (conversions_own),
       .automorphisms_o(automorphisms),
       .digits_o       (digits),
-      .start_i        (start_rns),
+      .start_i        (start.rns),
       .instr_i        (head_q.r),
       .done_o         (rns_done),
       .x_read_o       (x_read),
@@ -478,7 +450,7 @@ module rs_core
     );
   end else begin : gen_no_rns
     logic unused_rns;
-    assign unused_rns = ^{start_rns, head_q.r, x_data, own_data};
+    assign unused_rns = ^{start.rns, head_q.r, x_data, own_data};
     assign {conversions, conversions_own, automorphisms, digits, rns_done} = '0;
     assign {x_read, own_read, rns_write_valid, rns_write, rns_data} = '0;
   end
@@ -576,51 +548,29 @@ module rs_core
     .clk_i,
     .rst_ni,
     .clear_i,
-    .head_valid_i     (head_valid_q),
-    .head_word_i      (head_word_q),
-    .take_i           (take),
-    .start_compute_i  (start_compute),
-    .start_memory_i   (start_memory),
-    .start_rns_i      (start_rns),
-    .start_pointwise_i(start_pointwise),
-    .sync_i           (sync_o),
-    .refused_i        (refused),
-    .refused_code_i   (head_error),
-    .overflow_i       (overflow),
-    .unit_free_i      (unit_free),
-    .compute_end_i    (finish.valid),
-    .compute_idle_i   (compute_idle),
-    .memory_end_i     (memory_done),
-    .memory_idle_i    (memory_idle),
-    .memory_error_i   (memory_error),
-    .rns_end_i        (rns_done),
-    .rns_idle_i       (rns_idle),
-    .pointwise_end_i  (pointwise_done),
-    .pointwise_idle_i (pointwise_idle),
-    .index_o          (index_q),
+    .head_valid_i  (head_valid_q),
+    .head_word_i   (head_word_q),
+    .take_i        (take),
+    .start_i       (start),
+    .end_i         ('{pointwise: pointwise_done, rns: rns_done, memory: memory_done, compute: finish.valid}),
+    .idle_i        (idle),
+    .memory_error_i(memory_error),
+    .sync_i        (sync_o),
+    .refused_i     (refused),
+    .refused_code_i(head_error),
+    .overflow_i    (overflow),
+    .unit_free_i   (unit_free),
+    .index_o       (index_q),
     .error_o,
-    .error_code_o,
-    .error_index_o,
-    .error_cmd_o,
-    .retired_o,
-    .cycles_o,
-    .busy_compute_o,
-    .busy_mem_o,
-    .busy_rns_o,
-    .busy_pointwise_o,
-    .stall_hazard_o,
-    .stall_unit_o,
-    .ev_start_o,
-    .ev_end_o,
-    .ev_start_idx_o,
-    .ev_end_idx_o,
-    .ev_start_cmd_o
+    .failure_o,
+    .counters_o,
+    .events_o
   );
-  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || !compute_idle || !memory_idle || !rns_idle ||
-                  !pointwise_idle;
+  assign busy_o = (queue_valid && !error_o) || (head_valid_q && !error_o) || idle != '1;
+
 
   logic unused_status;
-  assign unused_status = ^{index_q, compute_issuing, cfg_idx_i, cfg_data_i, memory_write};
+  assign unused_status = ^{index_q, compute_issuing, constant_i, memory_write};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -629,16 +579,14 @@ module rs_core
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) $onehot0(
-    {start_compute, start_memory, start_rns, start_pointwise, sync_o}
-  ))
+  assert property (@(posedge clk_i) disable iff (!armed) $onehot0({start, sync_o}))
   else $error("%m: one instruction for two units");
-  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || (compute_idle && memory_idle && rns_idle && pointwise_idle))
+  assert property (@(posedge clk_i) disable iff (!armed) !sync_o || idle == '1)
   else $error("%m: SYNC while a unit works");
-  assert property (@(posedge clk_i) disable iff (!armed) !start_compute || compute_idle || head_q.mod_idx == mod_idx_q)
+  assert property (@(posedge clk_i) disable iff (!armed) !start.compute || idle.compute || head_q.mod_idx == mod_idx_q)
   else $error("%m: the modulus changes while results are in flight");
   assert property (@(posedge clk_i) disable iff (!armed)
-                   !cfg_we_i || cfg_sel_i >= 4'd3 || compute_idle || cfg_idx_i != 7'(mod_idx_q))
+                   !constant_i.we || constant_i.sel >= 4'd3 || idle.compute || constant_i.idx != 7'(mod_idx_q))
   else $error("%m: the modulus in use is written");
   // A write would hide the read.
   assert property (@(posedge clk_i) disable iff (!armed) !(table_rd_en && table_write))

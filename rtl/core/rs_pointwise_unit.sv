@@ -18,35 +18,31 @@ module rs_pointwise_unit
   localparam int unsigned Lanes = Cfg.Lanes,
   localparam int unsigned WordAddrBits = word_addr_bits(Cfg)
 ) (
-  input  logic                               clk_i,
-  input  logic                               rst_ni,
-  // Configuration: see rs_config.
-  input  logic                               cfg_we_i,
-  input  logic          [      1:0]          cfg_sel_i,
-  input  logic          [      3:0]          cfg_lane_i,
-  input  logic          [      4:0]          cfg_idx_i,
-  input  logic          [    W+2:0]          cfg_data_i,
+  input  logic                                 clk_i,
+  input  logic                                 rst_ni,
+  // Those of rs_config are its own too.
+  input  constant_write_t                      constant_i,
   // Only while no instruction is in the unit: the instruction, no transform and no PMUL, and its modulus.
-  input  logic                               start_i,
-  input  compute_t                           instr_i,
-  input  logic          [      3:0]          mod_idx_i,
-  output logic                               done_o,
+  input  logic                                 start_i,
+  input  compute_t                             instr_i,
+  input  logic            [      3:0]          mod_idx_i,
+  output logic                                 done_o,
   // The modulus of the present or the last instruction.
-  output logic          [      3:0]          mod_idx_o,
+  output logic            [      3:0]          mod_idx_o,
   // A streamed factor: as rs_compute_seq, and its words.
-  input  logic                               stream_ready_i,
-  output logic                               stream_claim_o,
-  output logic                               stream_take_o,
-  input  logic          [Lanes-1:0][P*W-1:0] stream_i,
+  input  logic                                 stream_ready_i,
+  output logic                                 stream_claim_o,
+  output logic                                 stream_take_o,
+  input  logic            [Lanes-1:0][P*W-1:0] stream_i,
   // t0: one word from each source, then its selection at t1; words of the zero slot are ignored.
-  output operand_read_t                      read_o,
-  output operands_t                          select_o,
-  input  logic          [Lanes-1:0][P*W-1:0] v_i,
-  input  logic          [Lanes-1:0][P*W-1:0] u_i,
-  input  logic          [Lanes-1:0][P*W-1:0] w_i,
+  output operand_read_t                        read_o,
+  output operands_t                            select_o,
+  input  logic            [Lanes-1:0][P*W-1:0] v_i,
+  input  logic            [Lanes-1:0][P*W-1:0] u_i,
+  input  logic            [Lanes-1:0][P*W-1:0] w_i,
   // Results: a word.
-  output result_t                            result_o,
-  output logic          [Lanes-1:0][P*W-1:0] data_o
+  output result_t                              result_o,
+  output logic            [Lanes-1:0][P*W-1:0] data_o
 );
 
   // The sequencer of the compute unit, which transforms nothing here.
@@ -112,6 +108,9 @@ module rs_pointwise_unit
     else if (start_i) mod_idx_o <= mod_idx_i;
   end
 
+  logic cfg_we, unused_constant;
+  assign cfg_we          = constant_i.we && constant_i.sel < 4'd4;
+  assign unused_constant = ^constant_i;
   logic [15:0] unused_configured;
   logic [Lanes-1:0][W-1:0] modulus, constant, unused_minus_one;
   logic [Lanes-1:0][W+2:0] aux;
@@ -125,11 +124,11 @@ module rs_pointwise_unit
   ) u_config (
     .clk_i,
     .rst_ni,
-    .we_i        (cfg_we_i),
-    .sel_i       (cfg_sel_i),
-    .lane_i      (cfg_lane_i),
-    .idx_i       (cfg_idx_i),
-    .data_i      (cfg_data_i),
+    .we_i        (cfg_we),
+    .sel_i       (constant_i.sel[1:0]),
+    .lane_i      (constant_i.lane),
+    .idx_i       (constant_i.idx[4:0]),
+    .data_i      (constant_i.data[W+2:0]),
     .configured_o(unused_configured),
     .mod_idx_i   (mod_idx_o),
     .modulus_o   (modulus),
@@ -194,8 +193,8 @@ module rs_pointwise_unit
   else $error("%m: an instruction starts in another");
   assert property (@(posedge clk_i) disable iff (!armed) !start_i || !(instr_i.transform || instr_i.product))
   else $error("%m: a transform or an unreduced product");
-  assert property (@(posedge clk_i) disable iff (!armed) !cfg_we_i || cfg_sel_i == 2'd3 || !busy_q ||
-                                                         cfg_idx_i[3:0] != mod_idx_o)
+  assert property (@(posedge clk_i) disable iff (!armed) !cfg_we || constant_i.sel == 4'd3 || !busy_q ||
+                                                         constant_i.idx[3:0] != mod_idx_o)
   else $error("%m: the modulus in use is written");
 `else
   logic unused_ready;

@@ -17,37 +17,31 @@ module rs_rns_unit
 #(
   // The parameters of the core: see rs_build_pkg.
   parameter core_cfg_t Cfg = SmallCore,
-  // Bits of the host's configuration word, truncated to the width of rs_rns or rs_move.
-  parameter int unsigned CfgBits = 160,
   localparam int unsigned W = Cfg.W,
   localparam int unsigned P = Cfg.P,
   localparam int unsigned Lanes = Cfg.Lanes,
   localparam int unsigned WordAddrBits = word_addr_bits(Cfg)
 ) (
-  input  logic                               clk_i,
-  input  logic                               rst_ni,
-  // Constants, see rs_rns_pkg; only while no instruction runs.
-  input  logic                               cfg_we_i,
-  input  logic        [        3:0]          cfg_sel_i,
-  input  logic        [        3:0]          cfg_lane_i,
-  input  logic        [        6:0]          cfg_idx_i,
-  input  logic        [CfgBits-1:0]          cfg_data_i,
-  output logic        [       31:0]          configured_o,
-  output logic        [       31:0]          own_o,
-  output logic        [       31:0]          automorphisms_o,
-  output logic        [       31:0]          digits_o,
-  input  logic                               start_i,
-  input  conversion_t                        instr_i,
-  output logic                               done_o,
+  input  logic                                 clk_i,
+  input  logic                                 rst_ni,
+  // Constants of rs_rns_pkg, from sel 4 on; only while no instruction runs.
+  input  constant_write_t                      constant_i,
+  output logic            [     31:0]          configured_o,
+  output logic            [     31:0]          own_o,
+  output logic            [     31:0]          automorphisms_o,
+  output logic            [     31:0]          digits_o,
+  input  logic                                 start_i,
+  input  conversion_t                          instr_i,
+  output logic                                 done_o,
   // Reads: t0; their sources stay the same, also for the selection at t1.
-  output word_read_t                         x_read_o,
-  input  logic        [  Lanes-1:0][P*W-1:0] x_i,
-  output word_read_t                         own_read_o,
-  input  logic        [  Lanes-1:0][P*W-1:0] own_i,
+  output word_read_t                           x_read_o,
+  input  logic            [Lanes-1:0][P*W-1:0] x_i,
+  output word_read_t                           own_read_o,
+  input  logic            [Lanes-1:0][P*W-1:0] own_i,
   // Writes.
-  output logic                               write_valid_o,
-  output word_write_t                        write_o,
-  output logic        [  Lanes-1:0][P*W-1:0] data_o
+  output logic                                 write_valid_o,
+  output word_write_t                          write_o,
+  output logic            [Lanes-1:0][P*W-1:0] data_o
 );
 
   localparam int unsigned AuxBits = W + RnsGuard + 11;
@@ -63,6 +57,11 @@ module rs_rns_unit
   port_t conversion, move, chosen;
   logic moves_q, conversion_ready, move_ready, own_rd_valid;
   logic [WordAddrBits-1:0] own_rd_word;
+
+  logic cfg_we;
+  logic [3:0] cfg_sel;
+  assign cfg_we  = constant_i.we && constant_i.sel >= 4'd4;
+  assign cfg_sel = constant_i.sel - 4'd4;
 
   if (Cfg.RnsRate != 0) begin : gen_conversion
     localparam int unsigned ConvBits = $clog2(Cfg.RnsConversions);
@@ -84,11 +83,11 @@ module rs_rns_unit
     ) u_rns (
       .clk_i,
       .rst_ni,
-      .cfg_we_i      (cfg_we_i && cfg_sel_i <= RnsShape),
-      .cfg_sel_i,
-      .cfg_lane_i,
-      .cfg_idx_i,
-      .cfg_data_i    (cfg_data_i[WordBits-1:0]),
+      .cfg_we_i      (cfg_we && cfg_sel <= RnsShape),
+      .cfg_sel_i     (cfg_sel),
+      .cfg_lane_i    (constant_i.lane),
+      .cfg_idx_i     (constant_i.idx),
+      .cfg_data_i    (constant_i.data[WordBits-1:0]),
       .configured_o  (configured),
       .own_o         (own),
       .start_i       (start_i && !instr_i.moves),
@@ -135,11 +134,11 @@ module rs_rns_unit
     ) u_move (
       .clk_i,
       .rst_ni,
-      .auto_we_i (cfg_we_i && cfg_sel_i == RnsAutomorphism),
-      .digit_we_i(cfg_we_i && cfg_sel_i == RnsDigit),
-      .cfg_lane_i,
-      .cfg_idx_i (cfg_idx_i[4:0]),
-      .cfg_data_i(cfg_data_i[131:0]),
+      .auto_we_i (cfg_we && cfg_sel == RnsAutomorphism),
+      .digit_we_i(cfg_we && cfg_sel == RnsDigit),
+      .cfg_lane_i(constant_i.lane),
+      .cfg_idx_i (constant_i.idx[4:0]),
+      .cfg_data_i(constant_i.data[131:0]),
       .automorphisms_o,
       .digits_o,
       .start_i   (start_i && instr_i.moves),
@@ -178,7 +177,7 @@ module rs_rns_unit
   assign data_o          = chosen.wr_data;
 
   logic unused_bits;
-  assign unused_bits = ^{instr_i, cfg_data_i, cfg_sel_i, cfg_idx_i, moves_q, conversion_ready, move_ready};
+  assign unused_bits = ^{instr_i, constant_i, moves_q, conversion_ready, move_ready};
 
 `ifndef SYNTHESIS
   logic checked;

@@ -54,11 +54,11 @@ async def started(dut, bits: list[int]) -> tuple[Core, Reference]:
 
 async def cycles(core: Core, reference: Reference, program: list[Insn]) -> int:
     """Run compute instructions; the cycles from the first start to the last write."""
-    before = int(core.dut.busy_compute_o.value)
+    before = core.pins["counters_o.busy_compute"]
     await core.run(*program)
     for insn in program:
         reference.execute(insn)
-    return int(core.dut.busy_compute_o.value) - before
+    return core.pins["counters_o.busy_compute"] - before
 
 
 async def load(core: Core, reference: Reference, slots: list[int], log2n: int) -> None:

@@ -42,15 +42,14 @@ class Unit:
         return sum(value << self.width * at for at, value in enumerate(flat))
 
     async def configure(self, sel: int, lane: int, index: int, data: int) -> None:
-        dut = self.dut
-        dut.cfg_we_i.value, dut.cfg_sel_i.value, dut.cfg_lane_i.value = 1, sel, lane
-        dut.cfg_idx_i.value, dut.cfg_data_i.value = index, data
-        await FallingEdge(dut.clk_i)
-        dut.cfg_we_i.value = 0
+        pins, fields = Pins(self.dut), {"we": 1, "sel": sel, "lane": lane, "idx": index, "data": data}
+        pins.set({f"constant_i.{name}": value for name, value in fields.items()})
+        await FallingEdge(self.dut.clk_i)
+        pins.set({"constant_i.we": 0})
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("rst_ni", "cfg_we_i", "start_i", "stream_ready_i", "stream_i", "v_i", "u_i", "w_i"):
+        for name in ("rst_ni", "constant_i", "start_i", "stream_ready_i", "stream_i", "v_i", "u_i", "w_i"):
             getattr(dut, name).value = 0
         await start_clock(dut.clk_i, 2)
         await FallingEdge(dut.clk_i)

@@ -67,7 +67,7 @@ async def check_instructions(dut):
     lift = Conversion(tuple(q), tuple(p), first=1)
     scale = Conversion(tuple(q), tuple(p), 33, first=1)
     slots = Slots(dut, {})
-    for name in ("rst_ni", "start_i", "cfg_we_i", "instr_i", "x_i", "own_i"):
+    for name in ("rst_ni", "start_i", "constant_i", "instr_i", "x_i", "own_i"):
         getattr(dut, name).value = 0
     await start_clock(dut.clk_i, 2)
     for _ in range(3):
@@ -76,10 +76,10 @@ async def check_instructions(dut):
     last = parameter("RnsConversions", 4) - 1
     for number, base, conversion in ((0, 0, lift), (last, LANES, scale)):
         for sel, lane, index, data in conversion.words(Arithmetic(WIDTH, KIND, WORD), number, base, LANES):
-            dut.cfg_sel_i.value, dut.cfg_lane_i.value = sel, lane
-            dut.cfg_idx_i.value, dut.cfg_data_i.value, dut.cfg_we_i.value = index, data, 1
+            fields = {"we": 1, "sel": 4 + sel, "lane": lane, "idx": index, "data": data}
+            slots.pins.set({f"constant_i.{name}": value for name, value in fields.items()})
             await FallingEdge(dut.clk_i)
-    dut.cfg_we_i.value = 0
+    slots.pins.set({"constant_i.we": 0})
     await slots.step()
     assert (int(dut.configured_o.value), int(dut.own_o.value)) == (1 | 1 << last, 1 << last)
 

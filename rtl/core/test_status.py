@@ -12,6 +12,7 @@ from cocotb.triggers import FallingEdge, Timer
 
 from dv.clock import start_clock
 from dv.parameters import parameter
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -21,7 +22,8 @@ COUNTERS = (
     "index", "retired", "cycles", "busy_compute", "busy_mem", "busy_rns", "busy_pointwise", "stall_hazard",
     "stall_unit",
 )  # fmt: skip
-ERROR = ("error", "error_code", "error_index", "error_cmd")
+ERROR = ("error_o", "failure_o.code", "failure_o.index", "failure_o.cmd")
+IDLE = dict.fromkeys(("idle_i.compute", "idle_i.memory", "idle_i.rns", "idle_i.pointwise"), 1)
 
 
 class Model:
@@ -49,52 +51,52 @@ class Model:
                 code = DMA if failed else pins["refused_code_i"] if pins["refused_i"] else OVERFLOW
                 assert self.memory or not failed
                 self.error = (1, code, *(self.memory if failed and self.memory else started))
-        if pins["compute_end_i"]:
+        if pins["end_i.compute"]:
             self.flight.popleft()
-        if pins["start_compute_i"]:
+        if pins["start_i.compute"]:
             self.flight.append(started)
-        if pins["memory_end_i"]:
+        if pins["end_i.memory"]:
             self.memory = None
-        if pins["start_memory_i"]:
+        if pins["start_i.memory"]:
             self.memory = started
-        if pins["rns_end_i"]:
+        if pins["end_i.rns"]:
             self.conversion = None
-        if pins["start_rns_i"]:
+        if pins["start_i.rns"]:
             self.conversion = started[0]
-        if pins["pointwise_end_i"]:
+        if pins["end_i.pointwise"]:
             self.pointwise = None
-        if pins["start_pointwise_i"]:
+        if pins["start_i.pointwise"]:
             self.pointwise = started[0]
 
     def _count(self, pins: dict[str, int]) -> None:
         waits = pins["head_valid_i"] and not pins["take_i"] and not pins["refused_i"] and not self.error[0]
         self.count["index"] += pins["take_i"]
-        ended = pins["memory_end_i"] and not pins["memory_error_i"]
-        others = pins["rns_end_i"] + pins["pointwise_end_i"] + pins["sync_i"]
-        self.count["retired"] += pins["compute_end_i"] + bool(ended) + others
+        ended = pins["end_i.memory"] and not pins["memory_error_i"]
+        others = pins["end_i.rns"] + pins["end_i.pointwise"] + pins["sync_i"]
+        self.count["retired"] += pins["end_i.compute"] + bool(ended) + others
         self.count["cycles"] += 1
-        self.count["busy_compute"] += 1 - pins["compute_idle_i"]
-        self.count["busy_mem"] += 1 - pins["memory_idle_i"]
-        self.count["busy_rns"] += 1 - pins["rns_idle_i"]
-        self.count["busy_pointwise"] += 1 - pins["pointwise_idle_i"]
+        self.count["busy_compute"] += 1 - pins["idle_i.compute"]
+        self.count["busy_mem"] += 1 - pins["idle_i.memory"]
+        self.count["busy_rns"] += 1 - pins["idle_i.rns"]
+        self.count["busy_pointwise"] += 1 - pins["idle_i.pointwise"]
         self.count["stall_hazard"] += bool(waits and pins["unit_free_i"])
         self.count["stall_unit"] += bool(waits and not pins["unit_free_i"])
 
 
 def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
     """Inputs that the core could give: units that end what they took, one memory instruction, seven computing."""
-    starts = ("start_compute_i", "start_memory_i", "start_rns_i", "start_pointwise_i")
+    starts = ("start_i.compute", "start_i.memory", "start_i.rns", "start_i.pointwise")
     pins = dict.fromkeys((*starts, "sync_i", "refused_i", "take_i"), 0)
     pins |= {"head_valid_i": int(source.random() < 0.8), "head_word_i": source.getrandbits(64)}
     pins |= {"unit_free_i": source.getrandbits(1), "refused_code_i": source.randrange(1, 7)}
-    pins["compute_end_i"] = int(bool(model.flight) and source.random() < 0.3)
-    pins["memory_end_i"] = int(model.memory is not None and source.random() < 0.2)
-    pins["memory_error_i"] = int(pins["memory_end_i"] and source.random() < fault)
-    pins["rns_end_i"] = int(model.conversion is not None and source.random() < 0.1)
-    pins["rns_idle_i"] = int(model.conversion is None)
-    pins["pointwise_end_i"] = int(model.pointwise is not None and source.random() < 0.2)
-    pins["pointwise_idle_i"] = int(model.pointwise is None)
-    pins |= {"compute_idle_i": int(not model.flight), "memory_idle_i": int(model.memory is None)}
+    pins["end_i.compute"] = int(bool(model.flight) and source.random() < 0.3)
+    pins["end_i.memory"] = int(model.memory is not None and source.random() < 0.2)
+    pins["memory_error_i"] = int(pins["end_i.memory"] and source.random() < fault)
+    pins["end_i.rns"] = int(model.conversion is not None and source.random() < 0.1)
+    pins["idle_i.rns"] = int(model.conversion is None)
+    pins["end_i.pointwise"] = int(model.pointwise is not None and source.random() < 0.2)
+    pins["idle_i.pointwise"] = int(model.pointwise is None)
+    pins |= {"idle_i.compute": int(not model.flight), "idle_i.memory": int(model.memory is None)}
     pins["overflow_i"] = int(source.random() < fault)
     pins["clear_i"] = int(source.random() < (0.2 if model.error[0] else 0.002))
     if pins["head_valid_i"] and not model.error[0]:
@@ -103,10 +105,10 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
         elif source.random() < 0.6:
             idle = not model.flight and model.memory is model.conversion is model.pointwise is None
             kinds = [
-                *(["start_compute_i"] if len(model.flight) < 7 else []),
-                *(["start_memory_i"] if model.memory is None else []),
-                *(["start_rns_i"] if RNS and model.conversion is None else []),
-                *(["start_pointwise_i"] if POINTWISE and model.pointwise is None else []),
+                *(["start_i.compute"] if len(model.flight) < 7 else []),
+                *(["start_i.memory"] if model.memory is None else []),
+                *(["start_i.rns"] if RNS and model.conversion is None else []),
+                *(["start_i.pointwise"] if POINTWISE and model.pointwise is None else []),
                 *(["sync_i"] if idle else []),
             ]
             if kinds:
@@ -114,33 +116,32 @@ def draw(model: Model, source: random.Random, fault: float) -> dict[str, int]:
     return pins
 
 
-def check_events(dut, model: Model, pins: dict[str, int]) -> None:
+def check_events(seen: Pins, model: Model, pins: dict[str, int]) -> None:
     """Starts and ends of this cycle, with the indices and words of their instructions."""
     index, word = model.count["index"], pins["head_word_i"]
-    for name, pin in (("start", dut.ev_start_o), ("end", dut.ev_end_o)):
-        names = ("compute", "memory", "rns", "pointwise")
-        units = (f"start_{u}_i" if name == "start" else f"{u}_end_i" for u in names)
-        assert int(pin.value) == sum(pins[unit] << place for place, unit in enumerate(units)), name
+    for unit in ("compute", "memory", "rns", "pointwise"):
+        assert seen[f"events_o.start.{unit}"] == pins[f"start_i.{unit}"], unit
+        assert seen[f"events_o.ends.{unit}"] == pins[f"end_i.{unit}"], unit
     if pins["take_i"]:
-        assert int(dut.ev_start_idx_o.value) == sum(index << 32 * unit for unit in range(4))
-        assert int(dut.ev_start_cmd_o.value) == sum(word << 64 * unit for unit in range(4))
-    ends = int(dut.ev_end_idx_o.value)
-    if pins["compute_end_i"]:
+        assert seen["events_o.start_idx"] == sum(index << 32 * unit for unit in range(4))
+        assert seen["events_o.start_cmd"] == sum(word << 64 * unit for unit in range(4))
+    ends = seen["events_o.end_idx"]
+    if pins["end_i.compute"]:
         assert ends & 0xFFFFFFFF == model.flight[0][0]
-    if pins["memory_end_i"]:
+    if pins["end_i.memory"]:
         assert model.memory is not None
         assert ends >> 32 & 0xFFFFFFFF == model.memory[0]
-    if pins["rns_end_i"]:
+    if pins["end_i.rns"]:
         assert ends >> 64 & 0xFFFFFFFF == model.conversion
-    if pins["pointwise_end_i"]:
+    if pins["end_i.pointwise"]:
         assert ends >> 96 == model.pointwise
 
 
 @cocotb.test()
 async def check_counters(dut):
     model, source = Model(), random.Random(6)
-    for name, value in draw(model, random.Random(0), 0.0).items():
-        getattr(dut, name).value = value if name.endswith("idle_i") else 0
+    seen = Pins(dut)
+    seen.set(dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | IDLE)
     dut.rst_ni.value = 0
     await start_clock(dut.clk_i, 4)
     await FallingEdge(dut.clk_i)
@@ -148,25 +149,19 @@ async def check_counters(dut):
     dut.rst_ni.value = 1
     codes: Counter[int] = Counter()
     highest: Counter[str] = Counter()
-    pins = dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | {
-        "compute_idle_i": 1,
-        "memory_idle_i": 1,
-        "rns_idle_i": 1,
-        "pointwise_idle_i": 1,
-    }
+    pins = dict.fromkeys(draw(model, random.Random(0), 0.0), 0) | IDLE
     for cycle in range(8000):
         await FallingEdge(dut.clk_i)
         model.advance(pins)
-        assert {n: int(getattr(dut, f"{n}_o").value) for n in COUNTERS} == dict(model.count), cycle
-        assert tuple(int(getattr(dut, f"{n}_o").value) for n in ERROR) == model.error, cycle
+        assert {n: seen["index_o" if n == "index" else f"counters_o.{n}"] for n in COUNTERS} == dict(model.count), cycle
+        assert tuple(seen[pin] for pin in ERROR) == model.error, cycle
         codes[model.error[1]] += 1
         highest |= model.count
         # Long runs without a fault, then phases full of them, several in one cycle too.
         pins = draw(model, source, 0.2 if cycle // 1000 % 2 else 0.0005)
-        for name, value in pins.items():
-            getattr(dut, name).value = value
+        seen.set(pins)
         await Timer(1, unit="step")
-        check_events(dut, model, pins)
+        check_events(seen, model, pins)
     assert {1, 2, 3, 4, 5, 6, DMA, OVERFLOW} <= codes.keys()
     absent = {name for name, there in (("busy_rns", RNS), ("busy_pointwise", POINTWISE)) if not there}
     assert all(highest[name] > 10 for name in COUNTERS if name not in absent), highest

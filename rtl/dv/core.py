@@ -16,6 +16,10 @@ from dv.moves import Digit
 from dv.oracle import root, twiddle_table
 from dv.parameters import parameter
 from dv.primes import prime_above, prime_below
+from dv.structs import Pins
+
+#: Units, by bit of an event.
+UNITS = ("compute", "memory", "rns", "pointwise")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Core(DataPort):
     def __init__(self, dut, moduli: list[list[int]]) -> None:
         """Hold the simulator's handle and the moduli by index and lane."""
         super().__init__(dut, Build())
-        self.moduli, self.streams = moduli, bool(self.build.stream)
+        self.moduli, self.streams, self.pins = moduli, bool(self.build.stream), Pins(dut)
         self.events: list[tuple[str, int, int, int]] = []
         self.conversions: list[Conversion] = []
         self.automorphisms: list[int] = []
@@ -85,7 +89,7 @@ class Core(DataPort):
         dut = self.dut
         for name, value in DATA_PORT_AT_REST.items():
             getattr(dut, name).value = value
-        dut.clear_i.value, dut.cmd_valid_i.value, dut.cfg_we_i.value, dut.rst_ni.value = 0, 0, 0, 0
+        self.pins.set(dict.fromkeys(("clear_i", "cmd_valid_i", "constant_i", "rst_ni"), 0))
         dut.dma_room_i.value = (1 << 27) - 1
         cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
         for _ in range(4):
@@ -95,8 +99,7 @@ class Core(DataPort):
         for index, row in enumerate(self.moduli):
             for lane, modulus in enumerate(row):
                 await self.configure_modulus(index, lane, modulus)
-        await FallingEdge(dut.clk_i)
-        dut.cfg_we_i.value = 0
+        await self._configured()
 
     async def configure_modulus(self, index: int, lane: int, modulus: int) -> None:
         """Write one modulus and its helpers."""
@@ -111,8 +114,7 @@ class Core(DataPort):
         for lane, value in enumerate(values):
             modulus = self.moduli[mod][lane]
             await self._configure(3, lane, index, value * self.build.radix(modulus) % modulus)
-        await FallingEdge(self.dut.clk_i)
-        self.dut.cfg_we_i.value = 0
+        await self._configured()
 
     async def configure_conversions(self, conversions: list[Conversion]) -> None:
         """Write base conversions, numbered from 0 on, their constants one behind the other."""
@@ -121,8 +123,7 @@ class Core(DataPort):
             for sel, lane, index, data in conversion.words(arithmetic, number, base, self.build.lanes):
                 await self._configure(4 + sel, lane, index, data)
             base += len(conversion.source) + 1
-        await FallingEdge(self.dut.clk_i)
-        self.dut.cfg_we_i.value = 0
+        await self._configured()
         self.conversions = conversions
 
     async def configure_moves(self, automorphisms: list[int], digits: list[Digit]) -> None:
@@ -132,15 +133,22 @@ class Core(DataPort):
         for number, digit in enumerate(digits):
             for lane, data in enumerate(digit.words(self.build.width)):
                 await self._configure(14, lane, number, data)
-        await FallingEdge(self.dut.clk_i)
-        self.dut.cfg_we_i.value = 0
+        await self._configured()
         self.automorphisms, self.digits = automorphisms, digits
 
     async def _configure(self, sel: int, lane: int, index: int, data: int) -> None:
         await FallingEdge(self.dut.clk_i)
-        dut = self.dut
-        dut.cfg_we_i.value, dut.cfg_sel_i.value, dut.cfg_lane_i.value = 1, sel, lane
-        dut.cfg_idx_i.value, dut.cfg_data_i.value = index, data
+        fields = {"we": 1, "sel": sel, "lane": lane, "idx": index, "data": data}
+        self.pins.set({f"constant_i.{name}": value for name, value in fields.items()})
+
+    async def _configured(self) -> None:
+        await FallingEdge(self.dut.clk_i)
+        self.pins.set({"constant_i.we": 0})
+
+    def failure(self) -> tuple[int, int, int]:
+        """Code of the error, index and word of its instruction."""
+        code, index, word = (self.pins[f"failure_o.{name}"] for name in ("code", "index", "cmd"))
+        return code, index, word
 
     def tables(self, mod: int, n: int) -> list[list[int]]:
         """Twiddle tables of every lane, plain."""
@@ -173,24 +181,20 @@ class Core(DataPort):
         dut = self.dut
         await First(RisingEdge(dut.sync_o), RisingEdge(dut.error_o))
         await FallingEdge(dut.clk_i)
-        code, index = int(dut.error_code_o.value), int(dut.error_index_o.value)
-        assert not int(dut.error_o.value), f"error {code} at instruction {index}: {int(dut.error_cmd_o.value):#018x}"
+        code, index, word = self.failure()
+        assert not int(dut.error_o.value), f"error {code} at instruction {index}: {word:#018x}"
 
     async def trace(self) -> None:
         """Record events (start with `cocotb.start_soon`): (kind, unit, index, cycle)."""
-        dut = self.dut
+        dut, pins = self.dut, self.pins
         while True:
             await FallingEdge(dut.clk_i)
-            for kind, bits, index in (
-                ("start", dut.ev_start_o, dut.ev_start_idx_o),
-                ("end", dut.ev_end_o, dut.ev_end_idx_o),
-            ):
-                mask = int(bits.value)
-                if mask:
-                    stamp, indices = int(dut.cycles_o.value), int(index.value)
-                    for unit in (0, 1, 2, 3):
-                        if mask >> unit & 1:
-                            self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
+            for kind, bits in (("start", "start"), ("end", "ends")):
+                at = [unit for unit, name in enumerate(UNITS) if pins[f"events_o.{bits}.{name}"]]
+                indices = pins[f"events_o.{kind}_idx"] if at else 0
+                for unit in at:
+                    stamp = pins["counters_o.cycles"]
+                    self.events.append((kind, unit, indices >> (32 * unit) & 0xFFFF_FFFF, stamp))
 
     def cycles_of(self, index: int) -> int:
         """Cycles from the start to the end of an instruction."""

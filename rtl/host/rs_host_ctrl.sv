@@ -9,6 +9,7 @@
 // stays low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
 module rs_host_ctrl
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
 #(
   // The parameters of the core: see rs_build_pkg.
   parameter core_cfg_t Cfg = SmallCore,
@@ -24,63 +25,50 @@ module rs_host_ctrl
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0
 ) (
-  input  logic         clk_i,
-  input  logic         rst_ni,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
   // AXI4-Lite slave.
-  input  logic         axil_awvalid_i,
-  output logic         axil_awready_o,
-  input  logic [ 11:0] axil_awaddr_i,
-  input  logic         axil_wvalid_i,
-  output logic         axil_wready_o,
-  input  logic [ 31:0] axil_wdata_i,
-  input  logic [  3:0] axil_wstrb_i,
-  output logic         axil_bvalid_o,
-  input  logic         axil_bready_i,
-  output logic [  1:0] axil_bresp_o,
-  input  logic         axil_arvalid_i,
-  output logic         axil_arready_o,
-  input  logic [ 11:0] axil_araddr_i,
-  output logic         axil_rvalid_o,
-  input  logic         axil_rready_i,
-  output logic [ 31:0] axil_rdata_o,
-  output logic [  1:0] axil_rresp_o,
-  output logic         irq_o,
+  input  logic                   axil_awvalid_i,
+  output logic                   axil_awready_o,
+  input  logic            [11:0] axil_awaddr_i,
+  input  logic                   axil_wvalid_i,
+  output logic                   axil_wready_o,
+  input  logic            [31:0] axil_wdata_i,
+  input  logic            [ 3:0] axil_wstrb_i,
+  output logic                   axil_bvalid_o,
+  input  logic                   axil_bready_i,
+  output logic            [ 1:0] axil_bresp_o,
+  input  logic                   axil_arvalid_i,
+  output logic                   axil_arready_o,
+  input  logic            [11:0] axil_araddr_i,
+  output logic                   axil_rvalid_o,
+  input  logic                   axil_rready_i,
+  output logic            [31:0] axil_rdata_o,
+  output logic            [ 1:0] axil_rresp_o,
+  output logic                   irq_o,
   // Core.
-  output logic         core_rst_no,
-  output logic         clear_o,
-  output logic         cmd_valid_o,
-  input  logic         cmd_ready_i,
-  output logic [ 63:0] cmd_o,
-  input  logic [ 10:0] cmd_level_i,
-  output logic         cfg_we_o,
-  output logic [  3:0] cfg_sel_o,
-  output logic [  3:0] cfg_lane_o,
-  output logic [  6:0] cfg_idx_o,
-  output logic [159:0] cfg_data_o,
-  input  logic         busy_i,
-  input  logic         error_i,
-  input  logic [  3:0] error_code_i,
-  input  logic [ 31:0] error_index_i,
-  input  logic [ 63:0] error_cmd_i,
-  input  logic [ 31:0] retired_i,
-  input  logic [ 63:0] cycles_i,
-  input  logic [ 63:0] busy_compute_i,
-  input  logic [ 63:0] busy_mem_i,
-  input  logic [ 63:0] busy_rns_i,
-  input  logic [ 63:0] busy_pointwise_i,
-  input  logic [ 63:0] stall_hazard_i,
-  input  logic [ 63:0] stall_unit_i,
+  output logic                   core_rst_no,
+  output logic                   clear_o,
+  output logic                   cmd_valid_o,
+  input  logic                   cmd_ready_i,
+  output logic            [63:0] cmd_o,
+  input  logic            [10:0] cmd_level_i,
+  output constant_write_t        constant_o,
+  input  logic                   busy_i,
+  input  logic                   error_i,
+  input  failure_t               failure_i,
+  input  counters_t              counters_i,
   // Data port.
-  output logic [ 63:0] dma_base_o,
+  output logic            [63:0] dma_base_o,
   // Strides of host buffers (see rs_axi_dma) from the base to the end of the addresses; all ones: as many or more.
-  output logic [ 26:0] dma_room_o,
-  input  logic         port_busy_i,
-  input  logic         port_read_i,
-  input  logic         port_write_i,
-  input  logic         transfer_valid_i,
-  input  logic         transfer_store_i,
-  input  logic [ 19:0] transfer_buf_i,
-  input  logic [  3:0] transfer_logn_i
+  output logic            [26:0] dma_room_o,
+  input  logic                   port_busy_i,
+  input  logic                   port_read_i,
+  input  logic                   port_write_i,
+  input  logic                   transfer_valid_i,
+  input  logic                   transfer_store_i,
+  input  logic            [19:0] transfer_buf_i,
+  input  logic            [ 3:0] transfer_logn_i
 );
   import rs_host_regs_pkg::*;
 
@@ -165,10 +153,10 @@ module rs_host_ctrl
   assign clear_o     = hw_out.control.clear.value;
   assign cmd_valid_o = push_q;
   assign cmd_o       = {hw_out.command_hi.value.value, hw_out.command_lo.value.value};
-  assign cfg_we_o    = table_write_q;
-  assign cfg_sel_o   = hw_out.table_address.kind.value;
-  assign cfg_lane_o  = hw_out.table_address.lane.value;
-  assign cfg_idx_o   = hw_out.table_address.index.value;
+  assign constant_o.we   = table_write_q;
+  assign constant_o.sel  = hw_out.table_address.kind.value;
+  assign constant_o.lane = hw_out.table_address.lane.value;
+  assign constant_o.idx  = hw_out.table_address.index.value;
   assign dma_base_o  = AddressMask & {hw_out.dma_base_hi.value.value, hw_out.dma_base_lo.value.value, 12'd0};
   // What is written to bits that no address has is gone in the cycle after, before an answer to a read can show it.
   assign hw_in.dma_base_hi.value.next = hw_out.dma_base_hi.value.value & AddressMask[63:32];
@@ -187,7 +175,7 @@ module rs_host_ctrl
   end
 
   for (genvar i = 0; i < 5; i++) begin : gen_table_data
-    assign cfg_data_o[i*32+:32] = hw_out.table_data[i].value.value;
+    assign constant_o.data[i*32+:32] = hw_out.table_data[i].value.value;
   end
 
   assign irq_o = (hw_out.irq_status.done.value && hw_out.irq_enable.done.value) ||
@@ -214,11 +202,11 @@ module rs_host_ctrl
 
   // What a build has no unit for takes no register.
   logic [63:0] busy_rns, busy_pointwise;
-  assign busy_rns       = rs_core_pkg::third_unit(Cfg) ? busy_rns_i : '0;
-  assign busy_pointwise = Cfg.EnPointwise ? busy_pointwise_i : '0;
+  assign busy_rns       = rs_core_pkg::third_unit(Cfg) ? counters_i.busy_rns : '0;
+  assign busy_pointwise = Cfg.EnPointwise ? counters_i.busy_pointwise : '0;
   assign live = {
-    busy_pointwise, busy_rns, words_written_q, words_read_q, port_busy_q, stall_unit_i, stall_hazard_i, busy_mem_i,
-    busy_compute_i, cycles_i
+    busy_pointwise, busy_rns, words_written_q, words_read_q, port_busy_q, counters_i.stall_unit, counters_i.stall_hazard,
+    counters_i.busy_mem, counters_i.busy_compute, counters_i.cycles
   };
 
   // ----------------------------------------------------------------------------------------------- read-only registers
@@ -273,15 +261,15 @@ module rs_host_ctrl
   assign hw_in.status.failed.next = error_i;
   assign hw_in.status.transfer.next = transfer_valid_i;
   assign hw_in.status.free.next = free - 16'(push_q);
-  assign hw_in.error.cause.next = 8'(error_code_i);
-  assign hw_in.error_index.value.next = error_index_i;
-  assign hw_in.error_command[0].value.next = error_cmd_i[31:0];
-  assign hw_in.error_command[1].value.next = error_cmd_i[63:32];
+  assign hw_in.error.cause.next = 8'(failure_i.code);
+  assign hw_in.error_index.value.next = failure_i.index;
+  assign hw_in.error_command[0].value.next = failure_i.cmd[31:0];
+  assign hw_in.error_command[1].value.next = failure_i.cmd[63:32];
   assign hw_in.irq_status.done.hwset = idle && !idle_q;
   assign hw_in.irq_status.failed.hwset = error_i && !error_q;
   assign hw_in.irq_status.transfer.hwset = transfer_valid_i && !transfer_q;
   assign hw_in.irq_status.overflow.hwset = push_q && (!cmd_ready_i || !core_rst_no);
-  assign hw_in.retired.value.next = retired_i;
+  assign hw_in.retired.value.next = counters_i.retired;
   assign hw_in.transfer.buffer.next = transfer_buf_i;
   assign hw_in.transfer.log2_n.next = transfer_logn_i;
   assign hw_in.transfer.store.next = transfer_store_i;

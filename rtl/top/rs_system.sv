@@ -9,6 +9,7 @@
 // as spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
 module rs_system
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
 #(
   // The parameters of the core: see rs_build_pkg.
   parameter core_cfg_t Cfg = SmallCore,
@@ -23,76 +24,69 @@ module rs_system
   parameter logic [127:0] BuildHash = '0,
   localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1
 ) (
-  input  logic                                   clk_i,
-  input  logic                                   rst_ni,
+  input  logic                                clk_i,
+  input  logic                                rst_ni,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: see rs_core.
-  input  logic                                   fault_i,
+  input  logic                                fault_i,
 `endif
-  output logic                                   irq_o,
+  output logic                                irq_o,
   // AXI4-Lite slave: registers.
-  input  logic                                   axil_awvalid_i,
-  output logic                                   axil_awready_o,
-  input  logic [                     11:0]       axil_awaddr_i,
-  input  logic                                   axil_wvalid_i,
-  output logic                                   axil_wready_o,
-  input  logic [                     31:0]       axil_wdata_i,
-  input  logic [                      3:0]       axil_wstrb_i,
-  output logic                                   axil_bvalid_o,
-  input  logic                                   axil_bready_i,
-  output logic [                      1:0]       axil_bresp_o,
-  input  logic                                   axil_arvalid_i,
-  output logic                                   axil_arready_o,
-  input  logic [                     11:0]       axil_araddr_i,
-  output logic                                   axil_rvalid_o,
-  input  logic                                   axil_rready_i,
-  output logic [                     31:0]       axil_rdata_o,
-  output logic [                      1:0]       axil_rresp_o,
+  input  logic                                axil_awvalid_i,
+  output logic                                axil_awready_o,
+  input  logic    [                     11:0] axil_awaddr_i,
+  input  logic                                axil_wvalid_i,
+  output logic                                axil_wready_o,
+  input  logic    [                     31:0] axil_wdata_i,
+  input  logic    [                      3:0] axil_wstrb_i,
+  output logic                                axil_bvalid_o,
+  input  logic                                axil_bready_i,
+  output logic    [                      1:0] axil_bresp_o,
+  input  logic                                axil_arvalid_i,
+  output logic                                axil_arready_o,
+  input  logic    [                     11:0] axil_araddr_i,
+  output logic                                axil_rvalid_o,
+  input  logic                                axil_rready_i,
+  output logic    [                     31:0] axil_rdata_o,
+  output logic    [                      1:0] axil_rresp_o,
   // Data port, as rs_core has it; its reset, and where the host's buffers begin.
-  output logic                                   dma_rst_no,
-  output logic [                     63:0]       dma_base_o,
-  output logic                                   dma_req_valid_o,
-  input  logic                                   dma_req_ready_i,
-  output logic                                   dma_req_store_o,
-  output logic [                     19:0]       dma_req_buf_o,
-  output logic [                      3:0]       dma_req_logn_o,
-  input  logic                                   ld_valid_i,
-  output logic                                   ld_ready_o,
-  input  logic [PortWords*Cfg.P*Cfg.W-1:0]       ld_data_i,
-  input  logic                                   ld_err_i,
-  output logic                                   st_valid_o,
-  input  logic                                   st_ready_i,
-  output logic [PortWords*Cfg.P*Cfg.W-1:0]       st_data_o,
-  output logic                                   st_last_o,
-  input  logic                                   st_done_i,
-  input  logic                                   st_err_i,
+  output logic                                dma_rst_no,
+  output logic    [                     63:0] dma_base_o,
+  output logic                                dma_req_valid_o,
+  input  logic                                dma_req_ready_i,
+  output logic                                dma_req_store_o,
+  output logic    [                     19:0] dma_req_buf_o,
+  output logic    [                      3:0] dma_req_logn_o,
+  input  logic                                ld_valid_i,
+  output logic                                ld_ready_o,
+  input  logic    [PortWords*Cfg.P*Cfg.W-1:0] ld_data_i,
+  input  logic                                ld_err_i,
+  output logic                                st_valid_o,
+  input  logic                                st_ready_i,
+  output logic    [PortWords*Cfg.P*Cfg.W-1:0] st_data_o,
+  output logic                                st_last_o,
+  input  logic                                st_done_i,
+  input  logic                                st_err_i,
   // State of the data port, for registers: whether it works; a transfer that waits for a serial host.
-  input  logic                                   port_busy_i,
-  input  logic                                   transfer_valid_i,
-  input  logic                                   transfer_store_i,
-  input  logic [                     19:0]       transfer_buf_i,
-  input  logic [                      3:0]       transfer_logn_i,
-  // Events for a timeline, as rs_core gives them, by unit: compute, memory, base conversion; its own cycle count.
-  output logic [                      3:0]       ev_start_o,
-  output logic [                      3:0]       ev_end_o,
-  output logic [                      3:0][31:0] ev_start_idx_o,
-  output logic [                      3:0][31:0] ev_end_idx_o,
-  output logic [                      3:0][63:0] ev_start_cmd_o,
-  output logic [                     63:0]       cycles_o
+  input  logic                                port_busy_i,
+  input  logic                                transfer_valid_i,
+  input  logic                                transfer_store_i,
+  input  logic    [                     19:0] transfer_buf_i,
+  input  logic    [                      3:0] transfer_logn_i,
+  // Events for a timeline, as rs_core gives them; its own cycle count.
+  output events_t                             events_o,
+  output logic    [                     63:0] cycles_o
 );
 
   logic clear, busy, error, sync;
   logic [26:0] dma_room;
-  logic cmd_valid, cmd_ready, cfg_we;
-  logic [63:0] cmd, error_cmd;
-  logic [ 10:0] cmd_level;
-  logic [  3:0] cfg_sel;
-  logic [  3:0] cfg_lane;
-  logic [  6:0] cfg_idx;
-  logic [159:0] cfg_data;
-  logic [  3:0] error_code;
-  logic [31:0] error_index, retired;
-  logic [63:0] busy_compute, busy_mem, busy_rns, busy_pointwise, stall_hazard, stall_unit;
+  logic cmd_valid, cmd_ready;
+  logic [63:0] cmd;
+  logic [10:0] cmd_level;
+  constant_write_t constant;
+  failure_t failure;
+  counters_t counters;
+  assign cycles_o = counters.cycles;
 
   // Behind the controller, if there is one: the accesses of both.
   logic reg_awvalid, reg_awready, reg_wvalid, reg_wready, reg_bvalid, reg_bready, reg_irq;
@@ -202,24 +196,11 @@ module rs_system
     .cmd_ready_i(cmd_ready),
     .cmd_o(cmd),
     .cmd_level_i(cmd_level),
-    .cfg_we_o(cfg_we),
-    .cfg_sel_o(cfg_sel),
-    .cfg_lane_o(cfg_lane),
-    .cfg_idx_o(cfg_idx),
-    .cfg_data_o(cfg_data),
+    .constant_o(constant),
     .busy_i(busy),
     .error_i(error),
-    .error_code_i(error_code),
-    .error_index_i(error_index),
-    .error_cmd_i(error_cmd),
-    .retired_i(retired),
-    .cycles_i(cycles_o),
-    .busy_compute_i(busy_compute),
-    .busy_mem_i(busy_mem),
-    .busy_rns_i(busy_rns),
-    .busy_pointwise_i(busy_pointwise),
-    .stall_hazard_i(stall_hazard),
-    .stall_unit_i(stall_unit),
+    .failure_i(failure),
+    .counters_i(counters),
     .dma_base_o,
     .dma_room_o(dma_room),
     .port_busy_i,
@@ -244,11 +225,7 @@ module rs_system
     .cmd_ready_o(cmd_ready),
     .cmd_i(cmd),
     .cmd_level_o(cmd_level),
-    .cfg_we_i(cfg_we),
-    .cfg_sel_i(cfg_sel),
-    .cfg_lane_i(cfg_lane),
-    .cfg_idx_i(cfg_idx),
-    .cfg_data_i(cfg_data),
+    .constant_i(constant),
     .dma_room_i(dma_room),
     .dma_req_valid_o,
     .dma_req_ready_i,
@@ -268,22 +245,9 @@ module rs_system
     .busy_o(busy),
     .sync_o(sync),
     .error_o(error),
-    .error_code_o(error_code),
-    .error_index_o(error_index),
-    .error_cmd_o(error_cmd),
-    .retired_o(retired),
-    .cycles_o,
-    .busy_compute_o(busy_compute),
-    .busy_mem_o(busy_mem),
-    .busy_rns_o(busy_rns),
-    .busy_pointwise_o(busy_pointwise),
-    .stall_hazard_o(stall_hazard),
-    .stall_unit_o(stall_unit),
-    .ev_start_o,
-    .ev_end_o,
-    .ev_start_idx_o,
-    .ev_end_idx_o,
-    .ev_start_cmd_o
+    .failure_o(failure),
+    .counters_o(counters),
+    .events_o
   );
 
   // The host sees a SYNC in STATUS.idle.

@@ -294,11 +294,7 @@ module rs_top_axi #(
       .transfer_store_i(1'b0),
       .transfer_buf_i('0),
       .transfer_logn_i('0),
-      .ev_start_o(ev_start_o[c]),
-      .ev_end_o(ev_end_o[c]),
-      .ev_start_idx_o(ev_start_idx_o[c]),
-      .ev_end_idx_o(ev_end_idx_o[c]),
-      .ev_start_cmd_o(ev_start_cmd_o[c]),
+      .events_o({ev_start_o[c], ev_end_o[c], ev_start_idx_o[c], ev_end_idx_o[c], ev_start_cmd_o[c]}),
       .cycles_o(cycles_o[c])
     );
   end

@@ -275,11 +275,7 @@ module rs_top_serial #(
     .transfer_store_i(waiting_store),
     .transfer_buf_i(waiting_buf),
     .transfer_logn_i(waiting_logn),
-    .ev_start_o,
-    .ev_end_o,
-    .ev_start_idx_o,
-    .ev_end_idx_o,
-    .ev_start_cmd_o,
+    .events_o({ev_start_o, ev_end_o, ev_start_idx_o, ev_end_idx_o, ev_start_cmd_o}),
     .cycles_o
   );
 

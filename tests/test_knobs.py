@@ -15,6 +15,16 @@ from ringsmith.gen import build, generated
 ROOT = Path(__file__).parents[1]
 KNOBS = build.load(ROOT / "spec" / "build.yaml").knobs
 
+#: Files by hand for a knob without new RTL that a device tells; what breaks its rules in tests is in `LISTS`.
+HOMES = (
+    "spec/build.yaml",
+    "spec/registers.rdl",
+    "rtl/host/rs_host_ctrl.sv",
+    "crates/device/src/info_block.rs",
+    "crates/isa/src/info.rs",
+)
+#: A build in Rust with each of its fields, which a new knob must be written into.
+WHOLE = re.compile(r"(?<!struct )(?<!for )\bBuildInfo \{\n(?:(?!\.\.).)*?\n {,4}\}", re.DOTALL)
 #: Files that name most knobs, by hand, and why: a new knob may have to be written there.
 LISTS = {
     "spec/build.yaml": "the home of knobs",
@@ -58,6 +68,29 @@ def by_hand() -> dict[str, str]:
 
 def test_no_other_file_lists_the_knobs() -> None:
     assert listing(by_hand()) == LISTS.keys()
+
+
+def whole_builds(files: Mapping[str, str]) -> set[str]:
+    """Return the files in Rust that write a build with all its fields, not what differs from another one."""
+    return {path for path, text in files.items() if path.endswith(".rs") and _whole(text)}
+
+
+def _whole(text: str) -> bool:
+    return any("word_bits:" in found[0] and "lanes:" in found[0] for found in WHOLE.finditer(text))
+
+
+def test_a_new_knob_is_written_into_six_files_at_most() -> None:
+    """Its homes on the page; no other file writes a build whole, tests take the small one of spec/build.yaml."""
+    (row,) = (line for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines() if line.startswith("| knob of a b"))
+    assert all(f"`{path}`" in row for path in HOMES)
+    assert len(HOMES) <= 6
+    assert whole_builds(by_hand()) == {"crates/device/src/info_block.rs"}
+
+
+def test_a_build_written_whole_is_found() -> None:
+    whole = "fn build() -> BuildInfo {\n    BuildInfo {\n        word_bits: 32,\n        lanes: 2,\n%s    }\n}\n"
+    planted = {"a.rs": whole % "", "b.rs": whole % "        ..BuildInfo::small().unwrap()\n"}
+    assert whole_builds(planted) == {"a.rs"}
 
 
 def test_a_preset_names_few_knobs() -> None:

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-use isa::{
-    BuildInfo, Draw, Host, ISA_VERSION, Mix, Reduction, RnsUnit, Route, State, assemble,
-    implemented_mask, random_program,
-};
+use isa::{BuildInfo, Draw, Host, Mix, Reduction, RnsUnit, Route, State, assemble, random_program};
 use model::{Cause, Conversion, Digit};
 use zq::Modulus;
 use zq::primes::{Direction, ntt_primes};
@@ -11,7 +8,6 @@ use crate::{Device, DeviceError, Driver, Injection, Modeled};
 
 pub(crate) fn build() -> BuildInfo {
     BuildInfo {
-        isa_version: ISA_VERSION,
         word_bits: 32,
         lanes: 2,
         butterflies: 2,
@@ -19,29 +15,16 @@ pub(crate) fn build() -> BuildInfo {
         dual_port_slots: 4,
         single_port_slots: 4,
         twiddle_tables: 2,
-        moduli_slots: 2,
         constants: 4,
-        reduction: Reduction::Barrett,
-        montgomery_bits: 0,
-        modulus_bits_min: 5,
         multiplier: 1,
-        cores: 1,
-        fifo_depth: 16,
         host: Host::Axi4,
-        wide_port: false,
-        stream: false,
-        pointwise_unit: false,
-        controller: false,
-        port_memory: isa::PortMemory::IDEAL,
-        cyclic: true,
         rns: Some(RnsUnit {
             rate: 2,
             conversions: 6,
             entries: 16,
         }),
         moves: 4,
-        address_bits: 40,
-        instructions: implemented_mask(),
+        ..BuildInfo::small().unwrap()
     }
 }
 

@@ -229,3 +229,35 @@ impl Facts {
         None
     }
 }
+
+/// The small build of spec/build.yaml: the number of each knob.
+pub(crate) const SMALL: &[(&str, i32)] = &[
+    ("word_bits", 32),
+    ("lanes", 1),
+    ("butterflies", 2),
+    ("n_max", 64),
+    ("reduction", 0),
+    ("multiplier", 1),
+    ("montgomery_steps", 0),
+    ("modulus_bits_min", 5),
+    ("pmul", 1),
+    ("cyclic", 1),
+    ("dual_port_slots", 4),
+    ("single_port_slots", 1),
+    ("twiddles", 1),
+    ("moduli_slots", 2),
+    ("constants", 4),
+    ("rns_rate", 0),
+    ("rns_conversions", 0),
+    ("rns_entries", 0),
+    ("moves", 0),
+    ("host", 0),
+    ("address_bits", 40),
+    ("wide_port", 0),
+    ("stream", 0),
+    ("pointwise_unit", 0),
+    ("controller", 0),
+    ("controller_words", 1024),
+    ("cores", 1),
+    ("fifo_depth", 16),
+];

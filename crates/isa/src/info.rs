@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, SMALL};
 use crate::spec::ISA_VERSION;
 use crate::spec::{Modifier, Op, Unit, implemented_mask};
 
@@ -277,6 +277,19 @@ impl BuildInfo {
             });
         }
         Ok(())
+    }
+
+    /// The small build of spec/build.yaml: a legal one, of which others say what differs.
+    ///
+    /// # Errors
+    /// [`InfoError`] if the small build breaks a rule.
+    pub fn small() -> Result<Self, InfoError> {
+        Self::from_knobs(|name| {
+            let known = SMALL.iter().find(|(knob, _)| *knob == name);
+            known
+                .map(|&(_, number)| number)
+                .ok_or_else(|| InfoError::Lacking { name: name.into() })
+        })
     }
 
     fn facts(&self) -> Facts {

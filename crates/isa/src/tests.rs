@@ -4,7 +4,6 @@ use crate::*;
 
 fn tiny() -> BuildInfo {
     BuildInfo {
-        isa_version: ISA_VERSION,
         word_bits: 32,
         lanes: 2,
         butterflies: 2,
@@ -12,29 +11,16 @@ fn tiny() -> BuildInfo {
         dual_port_slots: 4,
         single_port_slots: 4,
         twiddle_tables: 2,
-        moduli_slots: 2,
         constants: 4,
-        reduction: Reduction::Barrett,
-        montgomery_bits: 0,
-        modulus_bits_min: 5,
         multiplier: 1,
-        cores: 1,
-        fifo_depth: 16,
         host: Host::Axi4,
-        wide_port: false,
-        stream: false,
-        pointwise_unit: false,
-        controller: false,
-        port_memory: PortMemory::IDEAL,
-        cyclic: true,
         rns: Some(RnsUnit {
             rate: 2,
             conversions: 4,
             entries: 16,
         }),
         moves: 4,
-        address_bits: 40,
-        instructions: implemented_mask(),
+        ..BuildInfo::small().unwrap()
     }
 }
 

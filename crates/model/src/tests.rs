@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-use isa::{
-    BuildInfo, Host, ISA_VERSION, PortMemory, Reduction, RnsUnit, State, assemble, implemented_mask,
-};
+use isa::{BuildInfo, Host, PortMemory, Reduction, RnsUnit, State, assemble};
 use zq::Modulus;
 
 use crate::{Cause, Conversion, Memory, Timing, execute, lane::Lane, schedule, schedule_from};
@@ -9,7 +7,6 @@ use crate::{Cause, Conversion, Memory, Timing, execute, lane::Lane, schedule, sc
 /// A build of one lane and one butterfly, n up to 64.
 pub(crate) fn build(word_bits: u32) -> BuildInfo {
     BuildInfo {
-        isa_version: ISA_VERSION,
         word_bits,
         lanes: 1,
         butterflies: 1,
@@ -17,25 +14,12 @@ pub(crate) fn build(word_bits: u32) -> BuildInfo {
         dual_port_slots: 4,
         single_port_slots: 2,
         twiddle_tables: 1,
-        moduli_slots: 2,
         constants: 2,
-        reduction: Reduction::Barrett,
-        montgomery_bits: 0,
-        modulus_bits_min: 5,
         multiplier: 0,
-        cores: 1,
-        fifo_depth: 16,
         host: Host::Axi4,
-        wide_port: false,
-        stream: false,
-        pointwise_unit: false,
-        controller: false,
-        port_memory: PortMemory::IDEAL,
-        cyclic: true,
         rns: None,
         moves: 0,
-        address_bits: 40,
-        instructions: implemented_mask(),
+        ..BuildInfo::small().unwrap()
     }
 }
 

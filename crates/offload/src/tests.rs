@@ -2,7 +2,7 @@
 //! Workloads and instructions, as they are measured.
 
 use device::{Driver, Modeled};
-use isa::{BuildInfo, Host, ISA_VERSION, Op, Reduction, State, check, implemented_mask};
+use isa::{BuildInfo, Host, Op, Reduction, State, check};
 
 use polynomial::Form;
 
@@ -22,7 +22,6 @@ const ALL: [Workload; 7] = [
 /// CoFHEE's shape, smaller: six slots and one shared table.
 pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
     BuildInfo {
-        isa_version: ISA_VERSION,
         word_bits,
         lanes,
         butterflies: 1,
@@ -30,25 +29,12 @@ pub fn small(word_bits: u32, lanes: u32) -> BuildInfo {
         dual_port_slots: 3,
         single_port_slots: 3,
         twiddle_tables: 1,
-        moduli_slots: 2,
         constants: 4,
-        reduction: Reduction::Barrett,
-        montgomery_bits: 0,
-        modulus_bits_min: 5,
         multiplier: 0,
-        cores: 1,
-        fifo_depth: 16,
         host: Host::Serial,
-        wide_port: false,
-        stream: false,
-        pointwise_unit: false,
-        controller: false,
-        port_memory: isa::PortMemory::IDEAL,
-        cyclic: true,
         rns: None,
         moves: 0,
-        address_bits: 40,
-        instructions: implemented_mask(),
+        ..BuildInfo::small().unwrap()
     }
 }
 

@@ -28,13 +28,13 @@ ringsmith claims --paper cofhee --json: one paper, one JSON object
 
 ringsmith claims --html claims.html: a self-contained, sortable page
 
-ringsmith claims --stale: what no longer belongs to today's sources, with the reason, the cheapest first
+ringsmith claims --stale: results whose sources have changed, with the reason, the cheapest first
 
-ringsmith claims --measure: run what is stale and store our values (long; goes on after a kill)
+ringsmith claims --measure: run the commands of stale results and store their values (long; can be resumed)
 
-ringsmith claims --measure --only 'simulate heaws': of that what names these words
+ringsmith claims --measure --only 'simulate heaws': of those, the commands with these words
 
-ringsmith claims --measure --all --only 'synth cofhee': also what is not stale
+ringsmith claims --measure --all --only 'synth cofhee': fresh results too
 
 ringsmith claims --check: run the fast ones and compare with the stored values
 """
@@ -50,9 +50,9 @@ def claims(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write the ledger as a self-contained HTML page.")] = None,
     file: Annotated[Path, typer.Option("--file", help="Another ledger file.")] = CLAIMS,
-    old: Annotated[bool, typer.Option("--stale", help="List what no longer belongs to today's sources.")] = False,
-    measured: Annotated[bool, typer.Option("--measure", help="Run what is stale and store our values.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="With --measure: what is not stale too.")] = False,
+    old: Annotated[bool, typer.Option("--stale", help="List results whose sources have changed.")] = False,
+    measured: Annotated[bool, typer.Option("--measure", help="Measure stale results and store them.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="With --measure: fresh results too.")] = False,
     only: Annotated[str, typer.Option(help="With --stale and --measure: only commands that contain this.")] = "",
     fast: Annotated[bool, typer.Option("--fast", help="With --measure: only what --check runs.")] = False,
     check: Annotated[

@@ -56,7 +56,7 @@ ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
 """
 
 
-Nsga2 = Annotated[int | None, typer.Option("--nsga2", help="points to evaluate, by NSGA-II, where all are too many")]
+Nsga2 = Annotated[int | None, typer.Option("--nsga2", help="search by NSGA-II with this many evaluations")]
 ResultsFile = Annotated[Path | None, typer.Option("--results", help="file of results, or :memory: (default: cache)")]
 Calibrate = Annotated[
     bool, typer.Option("--calibrate", help="synthesise the resource model's training points anew (an hour)")
@@ -80,13 +80,13 @@ def run(
     tolerance: Annotated[float | None, typer.Option("--tolerance", help="in place of the kernel's")] = None,
     vary: Annotated[list[str] | None, typer.Option("--vary", help="KNOB=VALUE,VALUE of the search; repeatable")] = None,
     nsga2: Nsga2 = None,
-    batch: Annotated[int, typer.Option("--batch", help="runs on all cores whose time counts too")] = 1,
+    batch: Annotated[int, typer.Option("--batch", help="also minimise the time of this many runs on all cores")] = 1,
     jobs: Annotated[int | None, typer.Option("--jobs", help="processes (default: one for each core)")] = None,
     ray: Annotated[str | None, typer.Option("--ray", help="address of a Ray cluster that does the work")] = None,
     results: ResultsFile = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="write the evaluated points to this file")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="write one page for a browser to this file")] = None,
-    count: Annotated[int, typer.Option("--verify", help="number of points of the front to run, chosen at random")] = 0,
+    count: Annotated[int, typer.Option("--verify", help="run this many random points of the front")] = 0,
     on: Annotated[str, typer.Option("--verify-on", help="where they run: rtl or model")] = "rtl",
     point: Annotated[str | None, typer.Option("--point", help="print a point's preset and parameter set")] = None,
     preset: Annotated[Path | None, typer.Option("--preset", help="with --point: write its preset to this file")] = None,

@@ -52,7 +52,7 @@ def jobs(
     delete: Annotated[bool, typer.Option("--delete", help="forget the job and its result on the server")] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """List jobs, fetch and decrypt the result of one, cancel it, or have the server forget it."""
+    """List jobs, fetch and decrypt the result of one, cancel it, or delete it on the server."""
     if output is not None:
         check_output(output)
     if job is None and (client, output, cancel, delete) != (None, None, False, False):

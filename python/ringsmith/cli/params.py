@@ -48,7 +48,7 @@ def params(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Print the parameters of a kernel, the source of their security figure, why them, and alternatives."""
+    """Print the parameters of a kernel, why they were chosen, the source of their security, and alternatives."""
     changes = option_changes(chosen_set, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file), console().status("") as status:

@@ -39,15 +39,13 @@ T = TypeVar("T")
 _MIB = 1 << 20
 
 
-Socket = Annotated[
-    Path | None, typer.Option("--socket", help="listen at this file, for its owner on this machine alone")
-]
+Socket = Annotated[Path | None, typer.Option("--socket", help="listen at this file, which its owner alone may open")]
 Ray = Annotated[
     str | None, typer.Option("--ray", help="evaluate on a Ray cluster: host:port; needs --workers, actors there")
 ]
-Insecure = Annotated[bool, typer.Option("--allow-insecure", help="take programs below 128 bits of security")]
+Insecure = Annotated[bool, typer.Option("--allow-insecure", help="accept programs below 128 bits of security")]
 AddTenant = Annotated[
-    str | None, typer.Option("--add-tenant", help="add one, or renew its API key, which is told once; then end")
+    str | None, typer.Option("--add-tenant", help="add one, or renew its API key, printed once; then end")
 ]
 KeyFile = Annotated[
     Path | None, typer.Option("--key-file", help="with --add-tenant: write the key there, for its owner alone")
@@ -60,31 +58,35 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    store: Annotated[Path, typer.Option("--store", help="folder of everything that outlives the server")],
+    store: Annotated[Path, typer.Option("--store", help="folder of programs, keys, jobs and results")],
     host: Annotated[str, typer.Option("--host", help="address to listen at")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: a free one")] = 8470,
     socket: Socket = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, max=1024, help="default: one a core")] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, max=1024, help="of each worker")] = 1,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=1024, help="worker processes (default: one for each core)")
+    ] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=1024, help="threads of each worker")] = 1,
     ray: Ray = None,
-    key_memory: Annotated[int, typer.Option("--key-memory", min=1, help="MiB of keys held, all workers")] = 1024,
-    queue: Annotated[int, typer.Option("--queue", min=1, help="jobs that wait, all tenants")] = 1024,
-    max_blob: Annotated[int, typer.Option("--max-blob", min=1, help="MiB of one blob")] = 1024,
-    quota_bytes: Annotated[int, typer.Option("--quota-bytes", min=1, help="MiB stored, each tenant")] = 4096,
-    quota_jobs: Annotated[int, typer.Option("--quota-jobs", min=1, help="unfinished jobs, each tenant")] = 256,
-    quota_memory: Annotated[int, typer.Option("--quota-memory", min=1, help="MiB that one job takes")] = 2048,
-    quota_seconds: Annotated[float, typer.Option("--quota-seconds", min=0.01, help="seconds one job takes")] = 600.0,
-    drain: Annotated[float, typer.Option("--drain", min=0.0, help="seconds for running jobs when stopped")] = 10.0,
+    key_memory: Annotated[int, typer.Option("--key-memory", min=1, help="MiB of keys that all workers hold")] = 1024,
+    queue: Annotated[int, typer.Option("--queue", min=1, help="most waiting jobs of all tenants")] = 1024,
+    max_blob: Annotated[int, typer.Option("--max-blob", min=1, help="largest blob in MiB")] = 1024,
+    quota_bytes: Annotated[int, typer.Option("--quota-bytes", min=1, help="most MiB stored for a tenant")] = 4096,
+    quota_jobs: Annotated[int, typer.Option("--quota-jobs", min=1, help="most unfinished jobs of a tenant")] = 256,
+    quota_memory: Annotated[int, typer.Option("--quota-memory", min=1, help="most MiB of one job")] = 2048,
+    quota_seconds: Annotated[float, typer.Option("--quota-seconds", min=0.01, help="most seconds of one job")] = 600.0,
+    drain: Annotated[float, typer.Option("--drain", min=0.0, help="seconds to finish running jobs at a stop")] = 10.0,
     allow_insecure: Insecure = False,
     tls_certificate: Annotated[Path | None, typer.Option("--tls-certificate", help="PEM chain")] = None,
     tls_key: Annotated[Path | None, typer.Option("--tls-key", help="PEM key")] = None,
     add_tenant: AddTenant = None,
     key_file: KeyFile = None,
-    remove_tenant: Annotated[str | None, typer.Option("--remove-tenant", help="with its jobs; then end")] = None,
-    list_tenants: Annotated[bool, typer.Option("--list-tenants", help="their names; then end")] = False,
+    remove_tenant: Annotated[
+        str | None, typer.Option("--remove-tenant", help="remove one and its jobs; then end")
+    ] = None,
+    list_tenants: Annotated[bool, typer.Option("--list-tenants", help="print the names of all; then end")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no log line for each request and job")] = False,
 ) -> None:
-    """Evaluate programs for others: blobs by content, jobs, workers that hold keys. See `ringsmith help service`."""
+    """Serve evaluations over HTTP: clients send programs, keys and ciphertexts. See `ringsmith help service`."""
     needed()
     from ringsmith.service.serve import serve as run
 

@@ -43,12 +43,12 @@ def show(
     listing: Annotated[bool, typer.Option("--listing", help="every operation of a program, one a line")] = False,
     made_by: Annotated[
         list[Path] | None,
-        typer.Option("--made-by", help="a program whose result this one takes: compare what this one says of it"),
+        typer.Option("--made-by", help="the program whose result this one takes: check this one's claims about it"),
     ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value; overrides a preset's key")] = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Say what a file is: kind, parameters, sizes, counts. Secret keys are named, never shown.
+    """Print what a file holds: kind, parameters, sizes, counts. Secret keys are named, never shown.
 
     Of a hardware preset: every key, its value, and where that comes from.
     """

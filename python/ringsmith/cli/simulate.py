@@ -70,23 +70,23 @@ ringsmith simulate heax-a-x6 key-switch --batch 48 --on model
 
 ringsmith simulate zynq-pn3 encrypt (8-point accelerators: ntt, intt, encrypt)
 
-OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or an operation: polymul, tensor, zero-encrypt,
-delta-m-decrypt (BFV) or decrypt (CKKS), key-switch; what zero-encrypt gives are values where the preset's scheme is
-ckks. With base conversion also scale-lift (BFV's whole scaling), decomp (the digits of a relinearisation) and multiply
-(a whole BFV multiplication with relinearisation, t = 33, on fresh ciphertexts of a set that has a
-data prime for each lane but one: operands, keys and result in the host's memory, all transfers counted;
---primes: another number of data primes, more than the lanes in turn, and what the build cannot convert on the host,
-whose operations are counted and take no cycles; --batch: many of them, shared out to all cores).
-With moves between lanes: rotate, a fresh CKKS ciphertext rotated, key switch included, over --primes data primes and
---special ones, of the widest size up to the preset's that is secure, in digits of --digit-primes; --count rotations
-share its decomposition. There key-switch is one such rotation by itself, its latency, and with --batch several in
-flight; --digit-major is the order of HEAX: one digit after another, one half of the sum after the other.
-relinearize-rescale takes a product of ciphertexts back to two parts and divides it by its last prime, with one
-division, beside the same one after the other.
-With controller=riscv an operation is also fed by the host, in the same build without one: cycles from the host's first
-register access to the one that sees the end, and how many it takes, over every line.
-Cycles run from the first start to the last write; operands are on chip before. PRESET
-needs five slots: two work slots and three for operands.
+OP is an instruction in lower case (ntt, pmodmul, memcpy, ...) or one of these operations:
+
+polymul, tensor, key-switch; zero-encrypt with delta-m-decrypt (BFV) or decrypt (CKKS).
+
+With base conversion: scale-lift (BFV's whole scaling), decomp (the digits of a relinearisation), multiply (a BFV
+multiplication with relinearisation, t = 33, on fresh ciphertexts). multiply has a data prime for each lane but one, or
+--primes of them; operands, keys and result lie in the host's memory and all transfers count. Operations that the build
+leaves to the host are counted, without cycles.
+
+With moves between lanes: rotate (a fresh CKKS ciphertext, with its key switch), key-switch (one such rotation, or
+--batch in flight), relinearize-rescale (one division for both steps, beside two). They take --primes data primes and
+--special ones of the widest secure size, in digits of --digit-primes. --digit-major is the order of HEAX.
+
+With controller=riscv the operation runs a second time, fed by the host; both counts of cycles and accesses are printed.
+
+Cycles run from the first start to the last write, with operands on chip. PRESET needs five slots: two work slots and
+three for operands.
 """
 
 N = Annotated[int | None, typer.Option("--n", help="ring degree (default: the preset's, at most 4096)")]

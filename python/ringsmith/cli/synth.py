@@ -39,7 +39,7 @@ ringsmith synth bfv-client --cells --operation zero-encrypt --scale 28,0.64
 
 Seeds = Annotated[int, typer.Option(help="With --place: the median of this odd number of seeds.", min=1, max=99)]
 PlacerName = Annotated[
-    Placer | None, typer.Option(help="With --place: heap (default) heeds timing, static routes what is congested.")
+    Placer | None, typer.Option(help="With --place: heap (default) for speed, static for congested designs.")
 ]
 Cells = Annotated[
     bool, typer.Option("--cells", help="Standard cells instead: area, clock, power (180 nm, or --liberty's).")
@@ -76,7 +76,7 @@ def synth(
     route: Route = "rtl",
     waveform: Annotated[Path | None, typer.Option(help="With --cells: activity from this VCD file.")] = None,
     by_module: ByModule = False,
-    scale: Annotated[str | None, typer.Option(help="With --cells: NM,VOLT to carry the figures to.")] = None,
+    scale: Annotated[str | None, typer.Option(help="With --cells: scale the figures to the node NM,VOLT.")] = None,
     allow_insecure: Insecure = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:

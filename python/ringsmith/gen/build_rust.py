@@ -31,7 +31,16 @@ def render(build: Build) -> str:
     for value in facts:
         lines += [*comment(value.doc, "///", 4), f"    pub {value.name}: i64,"]
     lines += ["}", "", "impl Facts {", *_from_knobs(build, facts), "", *_broken(build, facts), "}", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_small(build), ""])
+
+
+def _small(build: Build) -> list[str]:
+    """The knobs of the small build by name, as `from_knobs` asks for them."""
+    head = [
+        "/// The small build of spec/build.yaml: the number of each knob.",
+        "pub(crate) const SMALL: &[(&str, i32)] = &[",
+    ]
+    return [*head, *(f'    ("{name}", {number}),' for name, number in build.small.items()), "];"]
 
 
 def _from_knobs(build: Build, facts: Sequence[Value]) -> list[str]:

@@ -13,9 +13,9 @@ import pytest
 from ringsmith.claims.figures import Figures, figures
 from ringsmith.claims.ledger import Ledger
 from ringsmith.errors import InputError
-from ringsmith.gen import REPO, stale, write_all
+from ringsmith.gen import REPO, peers, stale, write_all
 from ringsmith.gen.pages import OLD, REFERENCE, formatted, refreshed, shown, without_ages
-from ringsmith.results import Record, Result, Run, read, save
+from ringsmith.results import Record, Result, Run, load_records, read, save
 from ringsmith.results.peers import load_machines, save_machine
 
 COMMAND = "ringsmith simulate tiny ntt --on model --json"
@@ -130,6 +130,15 @@ def test_what_grew_old_is_no_drift(tmp_path: Path) -> None:
     page = root / "docs" / "results" / "heaws.md"
     page.write_text(without_ages(page.read_text()) + OLD + "\n- `another`: of yesterday\n")
     assert stale(root) == []
+
+
+def test_a_peer_built_by_hand_has_its_figures_from_its_record() -> None:
+    machines, records = load_machines(), load_records()
+    (record,) = (record for record in records if record.id == peers.HEXL)
+    changed = replace(record, values={**record.values, "multiply_us": 12345.0})
+    assert "707 µs for a BFV multiplication" in peers.page(machines, records)
+    assert "12345 µs for a BFV multiplication" in peers.page(machines, (changed,))
+    assert "By hand" not in peers.page(machines, ())
 
 
 #: A measured number in a page: a figure of four digits or more in cycles, LUTs or flip-flops, a time, a ratio.

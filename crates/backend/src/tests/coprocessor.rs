@@ -9,7 +9,7 @@ use crate::lower::{Engine, Shape};
 use crate::{Coprocessor, Error, Observer, Unobserved};
 use ::polynomial::{Graph, Host, Memory};
 use device::{Driver, Modeled};
-use isa::{BuildInfo, ISA_VERSION, Reduction, implemented_mask};
+use isa::{BuildInfo, Reduction};
 use offload::{Session, Usage};
 use program::{Encryption, Parameters};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,6 @@ pub const ALL: [&str; 6] = [
 /// Six slots and one table, as CoFHEE has them.
 pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
     BuildInfo {
-        isa_version: ISA_VERSION,
         word_bits,
         lanes,
         butterflies: 1,
@@ -36,25 +35,12 @@ pub fn build(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
         dual_port_slots: 3,
         single_port_slots: 3,
         twiddle_tables: 1,
-        moduli_slots: 2,
         constants: 4,
-        reduction: Reduction::Barrett,
-        montgomery_bits: 0,
-        modulus_bits_min: 5,
         multiplier: 0,
-        cores: 1,
-        fifo_depth: 16,
         host: isa::Host::Serial,
-        wide_port: false,
-        stream: false,
-        pointwise_unit: false,
-        controller: false,
-        port_memory: isa::PortMemory::IDEAL,
-        cyclic: true,
         rns: None,
         moves: 0,
-        address_bits: 40,
-        instructions: implemented_mask(),
+        ..BuildInfo::small().unwrap()
     }
 }
 

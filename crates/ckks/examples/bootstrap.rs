@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A refresh of 16,384 real slots at n = 2^15 with 128 bits of security: keys, time, precision.
 //!
-//! `cargo run --release -p ringsmith-ckks --example bootstrap [THREADS]`. Takes about 2 GiB of memory.
+//! `cargo run --release -p ringsmith-ckks --example bootstrap [THREADS]`. Takes about 4 GiB of memory.
 
 use ckks::bootstrap::{BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper};
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error};
@@ -13,8 +13,8 @@ use zq::primes::{Direction, ntt_primes};
 const N: usize = 1 << 15;
 
 /// From below: q[0] (whose square is the sparse secret's modulus), slots to coefficients, application, reduction,
-/// coefficients to slots; special primes. 823 bits of the 868 that ternary secrets allow.
-const Q: [(u32, usize); 5] = [(41, 1), (30, 2), (31, 4), (50, 8), (49, 2)];
+/// coefficients to slots; special primes. 841 bits of the 868 that ternary secrets allow.
+const Q: [(u32, usize); 5] = [(41, 1), (30, 2), (31, 3), (50, 8), (49, 3)];
 const P: (u32, usize) = (50, 2);
 
 fn params() -> Result<CkksParams, Error> {
@@ -89,7 +89,7 @@ fn main() -> Result<(), Error> {
     let literal = BootstrapLiteral {
         slots: N / 2,
         slots_to_coeffs: 2,
-        coeffs_to_slots: 2,
+        coeffs_to_slots: 3,
         ..Default::default()
     };
     let params = BootstrapParams::new(&main, &literal, SecurityPolicy::default())?;

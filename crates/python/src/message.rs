@@ -29,10 +29,12 @@ fn name_of(tag: Tag) -> &'static str {
         Tag::RelinKey => "relinearization key",
         Tag::GaloisKeys => "rotation keys",
         Tag::ExtendedPublicKey => "extended public key",
+        Tag::EncapsulationKeys => "keys to a sparse secret",
         Tag::BfvPlaintext => "BFV plaintext",
         Tag::BfvCiphertext => "BFV ciphertext",
         Tag::CkksPlaintext => "CKKS plaintext",
         Tag::CkksCiphertext => "CKKS ciphertext",
+        Tag::BootstrapKeys => "bootstrapping keys",
         Tag::Program => "program",
         Tag::Message => "message",
     }

@@ -315,3 +315,33 @@ fn keys_are_those_used_each_at_its_level() {
     let whole = keys.relin.key().memory() * keys.count();
     assert!(keys.memory() < whole && bench.boot.memory() > 0);
 }
+
+#[test]
+fn keys_survive_bytes_and_those_of_another_bootstrapping_are_refused() {
+    let bench = Bench::new(6, &small(16), Threads::ONE);
+    let params = bench.boot.params();
+    let bytes = bench.keys.to_bytes();
+    let read = BootstrapKeys::from_bytes(params, &bytes).unwrap();
+    assert_eq!(read.to_bytes(), bytes);
+    // Seeds in place of the uniform halves.
+    assert!(bytes.len() < bench.keys.memory() / 2);
+    let ct = bench.encrypt(&reals(16, 1), 2, 0);
+    let [a, b] = [&read, &bench.keys].map(|keys| bench.boot.refresh(&ct, keys).unwrap().to_bytes());
+    assert_eq!(a, b);
+    for len in (0..bytes.len()).step_by(997) {
+        assert!(
+            BootstrapKeys::from_bytes(params, &bytes[..len]).is_err(),
+            "{len}"
+        );
+    }
+    let other = BootstrapLiteral {
+        slots_to_coeffs: 3,
+        coeffs_to_slots: 1,
+        ..small(16)
+    };
+    let other = BootstrapParams::new(bench.main(), &other, SecurityPolicy::insecure()).unwrap();
+    let error = BootstrapKeys::from_bytes(&other, &bytes)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("this very bootstrapping"), "{error}");
+}

@@ -2,12 +2,13 @@
 //! Keys as bytes; `docs/format.md` lays them out.
 
 use super::{
-    GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate, uniform_residues,
+    EncapsulationKeys, GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate,
+    uniform_residues,
 };
 use crate::Error;
 use crate::params::{ParameterSet, RlweParams};
 use crate::sampling::{SecretDistribution, Seed};
-use crate::wire::{self, Reader, Tag, WireError, Writer};
+use crate::wire::{self, Fingerprint, Reader, Tag, WireError, Writer};
 use rns::{RnsBasis, RnsPoly};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
@@ -177,8 +178,17 @@ impl<W: Word> KeySwitchKey<W> {
         limbs: usize,
         input: &mut Reader<'_>,
     ) -> Result<Self, Error> {
+        Self::read_digits(params, id, (limbs, params.digits_at(limbs)), input)
+    }
+
+    fn read_digits(
+        params: &RlweParams<W>,
+        id: KeyId,
+        (limbs, digits): (usize, usize),
+        input: &mut Reader<'_>,
+    ) -> Result<Self, Error> {
         let seed = read_seed(input)?;
-        let (basis, digits) = (params.qp_prefix(limbs)?, params.digits_at(limbs));
+        let basis = params.qp_prefix(limbs)?;
         let mut parts = Vec::with_capacity(digits);
         for d in 0..digits {
             let b = input.poly(&basis)?;
@@ -196,6 +206,45 @@ impl<W: Word> KeySwitchKey<W> {
 
 fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result<usize, Error> {
     Ok(input.ranged("the number of data primes", 1..=params.data_primes() as u32)? as usize)
+}
+
+impl<W: Word> EncapsulationKeys<W> {
+    /// The keys as bytes; uniform components as one seed each.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::public();
+        self.to_dense.id.write(&mut out);
+        self.to_sparse.id.write(&mut out);
+        out.bytes(&self.to_sparse.params.0);
+        self.to_sparse.write(&mut out);
+        self.to_dense.write(&mut out);
+        out.seal(Tag::EncapsulationKeys, self.to_dense.params)
+    }
+
+    /// Reads [`EncapsulationKeys::to_bytes`], of the sets `main` and `sparse`.
+    ///
+    /// # Errors
+    /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    pub fn from_bytes(
+        main: &RlweParams<W>,
+        sparse: &RlweParams<W>,
+        bytes: &[u8],
+    ) -> Result<Self, Error> {
+        let what = "the encapsulation keys";
+        let mut input = main.open(Tag::EncapsulationKeys, what, bytes)?;
+        let (dense, light) = (
+            KeyId::read_owner(&mut input)?,
+            KeyId::read_owner(&mut input)?,
+        );
+        let set = Fingerprint(input.array("the sparse secret's set")?);
+        sparse.check_fingerprint(what, set)?;
+        let to_sparse = KeySwitchKey::read(sparse, light, sparse.data_primes(), &mut input)?;
+        let to_dense = KeySwitchKey::read_digits(main, dense, (main.data_primes(), 1), &mut input)?;
+        input.finish()?;
+        Ok(Self {
+            to_sparse,
+            to_dense,
+        })
+    }
 }
 
 impl<W: Word> RelinKey<W> {

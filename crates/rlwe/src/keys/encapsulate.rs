@@ -16,8 +16,8 @@ use zq::Word;
 /// The keys of an encapsulation.
 #[derive(Clone, Debug)]
 pub struct EncapsulationKeys<W: Word> {
-    to_sparse: KeySwitchKey<W>,
-    to_dense: KeySwitchKey<W>,
+    pub(super) to_sparse: KeySwitchKey<W>,
+    pub(super) to_dense: KeySwitchKey<W>,
 }
 
 impl<W: Word> EncapsulationKeys<W> {

@@ -150,3 +150,24 @@ fn a_foreign_sparse_set_or_key_is_refused() {
             .is_err()
     );
 }
+
+#[test]
+fn keys_survive_bytes_and_damage_or_other_sets_are_refused() {
+    let main = params::<u64>(N, &[50, 45], &[50], 0);
+    let sparse = sparse_of(&main, main.p().unwrap().values()[0], WEIGHT);
+    let generator = KeyGenerator::new(main.params(), Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let keys = generator
+        .encapsulation_keys(&secret, sparse.params())
+        .unwrap();
+    let bytes = keys.to_bytes();
+    let read = |bytes: &[u8]| EncapsulationKeys::from_bytes(main.params(), sparse.params(), bytes);
+    assert_eq!(read(&bytes).unwrap().to_bytes(), bytes);
+    for len in 0..bytes.len() {
+        assert!(read(&bytes[..len]).is_err(), "{len}");
+    }
+    let other = sparse_of(&main, main.p().unwrap().values()[0], WEIGHT + 1);
+    let error = EncapsulationKeys::from_bytes(main.params(), other.params(), &bytes).unwrap_err();
+    assert!(matches!(error, Error::ParameterMismatch { .. }), "{error}");
+    assert!(EncapsulationKeys::from_bytes(sparse.params(), sparse.params(), &bytes).is_err());
+}

@@ -53,6 +53,8 @@ pub enum Tag {
     GaloisKeys = 19,
     /// Public key over Q·P.
     ExtendedPublicKey = 20,
+    /// Keys to a sparse secret and back.
+    EncapsulationKeys = 21,
     /// BFV plaintext.
     BfvPlaintext = 32,
     /// BFV ciphertext.
@@ -61,6 +63,8 @@ pub enum Tag {
     CkksPlaintext = 48,
     /// CKKS ciphertext.
     CkksCiphertext = 49,
+    /// Keys of a bootstrapping.
+    BootstrapKeys = 50,
     /// Homomorphic program.
     Program = 64,
     /// Labelled objects that travel beside a program.
@@ -69,7 +73,7 @@ pub enum Tag {
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::RlweParams,
         Self::BfvParams,
         Self::CkksParams,
@@ -78,10 +82,12 @@ impl Tag {
         Self::RelinKey,
         Self::GaloisKeys,
         Self::ExtendedPublicKey,
+        Self::EncapsulationKeys,
         Self::BfvPlaintext,
         Self::BfvCiphertext,
         Self::CkksPlaintext,
         Self::CkksCiphertext,
+        Self::BootstrapKeys,
         Self::Program,
         Self::Message,
     ];

@@ -4,6 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::Vector;
+use super::pinning::pinning;
 
 /// Four 64-bit lanes.
 #[derive(Clone, Copy)]
@@ -303,21 +304,10 @@ impl Avx2 {
     }
 }
 
-/// [`Vector::pin_loads`].
-///
-/// # Safety
-/// The processor has AVX2.
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn pin_loads(v: &mut [Avx2; 8]) {
-    let [a, b, c, d, e, f, g, h] = v;
-    // SAFETY: no instruction.
-    unsafe {
-        core::arch::asm!(
-            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
-            inout(ymm_reg) a.0, inout(ymm_reg) b.0, inout(ymm_reg) c.0, inout(ymm_reg) d.0,
-            inout(ymm_reg) e.0, inout(ymm_reg) f.0, inout(ymm_reg) g.0, inout(ymm_reg) h.0,
-            options(nostack, preserves_flags)
-        );
-    }
+pinning! {
+    /// [`Vector::pin_loads`].
+    ///
+    /// # Safety
+    /// The processor has AVX2.
+    pin_loads(Avx2: ymm_reg, "avx2"; nostack, preserves_flags)
 }

@@ -3,6 +3,7 @@
 
 use core::arch::x86_64::*;
 
+use super::pinning::pinning;
 use super::{Ifma, Vector};
 
 /// Eight 64-bit lanes.
@@ -322,40 +323,18 @@ impl Ifma for Avx512 {
     }
 }
 
-/// [`Vector::pin`]: an empty instruction that seems to change all eight.
-///
-/// # Safety
-/// The processor has AVX-512 F.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn pin(v: &mut [Avx512; 8]) {
-    let [a, b, c, d, e, f, g, h] = v;
-    // SAFETY: no instruction.
-    unsafe {
-        core::arch::asm!(
-            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
-            inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
-            inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
-            options(nomem, nostack, preserves_flags)
-        );
-    }
+pinning! {
+    /// [`Vector::pin`].
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F.
+    pin(Avx512: zmm_reg, "avx512f"; nomem, nostack, preserves_flags)
 }
 
-/// [`Vector::pin_loads`].
-///
-/// # Safety
-/// The processor has AVX-512 F.
-#[inline]
-#[target_feature(enable = "avx512f")]
-unsafe fn pin_loads(v: &mut [Avx512; 8]) {
-    let [a, b, c, d, e, f, g, h] = v;
-    // SAFETY: no instruction.
-    unsafe {
-        core::arch::asm!(
-            "/* {0} {1} {2} {3} {4} {5} {6} {7} */",
-            inout(zmm_reg) a.0, inout(zmm_reg) b.0, inout(zmm_reg) c.0, inout(zmm_reg) d.0,
-            inout(zmm_reg) e.0, inout(zmm_reg) f.0, inout(zmm_reg) g.0, inout(zmm_reg) h.0,
-            options(nostack, preserves_flags)
-        );
-    }
+pinning! {
+    /// [`Vector::pin_loads`].
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F.
+    pin_loads(Avx512: zmm_reg, "avx512f"; nostack, preserves_flags)
 }

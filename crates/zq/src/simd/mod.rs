@@ -29,6 +29,8 @@ mod multiply52;
 mod nearest_doubles;
 pub(crate) mod ops;
 #[cfg(target_arch = "x86_64")]
+mod pinning;
+#[cfg(target_arch = "x86_64")]
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod wide64;

@@ -15,7 +15,7 @@ use program::step::{Operation, Place, SourceLine, Step};
 use program::{
     Argument, Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading, Secrecy,
 };
-use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
+use rlwe::{KeyGenerator, RelinKey, RlweParamsLiteral, SecurityPolicy, Seed, Threads};
 use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
 
@@ -54,24 +54,11 @@ pub fn multiply(
     let info = coprocessor.session().info().clone();
     let params = parameters(&info, (bits, n), primes, policy)?;
     let program = program(&params)?;
-    let generator = KeyGenerator::new(&params, Seed::from_text("measure keys"));
-    let secret = Arc::new(generator.secret_key()?);
-    let relin = Arc::new(generator.relin_key(&secret, params.rlwe().data_primes())?);
-    let encryptor = Encryptor::symmetric(&params, secret, Seed::from_text("measure messages"))?;
-    let encrypted = |index: u64| -> Result<Ciphertext<u64>, Error> {
-        let message: Vec<u64> = (0..n as u64)
-            .map(|i| (i * i + (index + 3) * i) % PLAIN_MODULUS)
-            .collect();
-        let message = Plaintext::from_coefficients(&params, &message)?;
-        Ok(encryptor.encrypt_at(&message, index)?)
-    };
-    let evaluator = Evaluator::new(&params);
-    let (mut pairs, mut expected) = (Vec::new(), Vec::new());
-    for pair in 0..batch as u64 {
-        let [a, b] = [encrypted(2 * pair)?, encrypted(2 * pair + 1)?];
-        expected.push(vec![evaluator.multiply_relin(&a, &b, &relin)?.to_bytes()]);
-        pairs.push([a, b]);
-    }
+    let Pairs {
+        relin,
+        pairs,
+        expected,
+    } = Pairs::new(&params, batch)?;
     let keys = Keys::Narrow(KeySet {
         relinearization: Some(relin),
         ..KeySet::default()
@@ -106,6 +93,43 @@ pub fn multiply(
         data_primes: params.rlwe().q().values(),
         auxiliary: params.auxiliary().to_vec(),
     })
+}
+
+/// Pairs of random ciphertexts and their products by the evaluator.
+struct Pairs {
+    relin: Arc<RelinKey<u64>>,
+    pairs: Vec<[Ciphertext<u64>; 2]>,
+    /// As bytes, each the only output of its run.
+    expected: Vec<Vec<Vec<u8>>>,
+}
+
+impl Pairs {
+    fn new(params: &BfvParams<u64>, count: usize) -> Result<Self, Error> {
+        let generator = KeyGenerator::new(params, Seed::from_text("measure keys"));
+        let secret = Arc::new(generator.secret_key()?);
+        let relin = Arc::new(generator.relin_key(&secret, params.rlwe().data_primes())?);
+        let encryptor = Encryptor::symmetric(params, secret, Seed::from_text("measure messages"))?;
+        let encrypted = |index: u64| -> Result<Ciphertext<u64>, Error> {
+            let coefficients = 0..params.n() as u64;
+            let message: Vec<u64> = coefficients
+                .map(|i| (i * i + (index + 3) * i) % PLAIN_MODULUS)
+                .collect();
+            let message = Plaintext::from_coefficients(params, &message)?;
+            Ok(encryptor.encrypt_at(&message, index)?)
+        };
+        let evaluator = Evaluator::new(params);
+        let (mut pairs, mut expected) = (Vec::new(), Vec::new());
+        for pair in 0..count as u64 {
+            let [a, b] = [encrypted(2 * pair)?, encrypted(2 * pair + 1)?];
+            expected.push(vec![evaluator.multiply_relin(&a, &b, &relin)?.to_bytes()]);
+            pairs.push([a, b]);
+        }
+        Ok(Self {
+            relin,
+            pairs,
+            expected,
+        })
+    }
 }
 
 /// The set of the published shape for a build: a data prime for each lane but one, a further prime for each lane, no

@@ -32,19 +32,7 @@ fn foreign(what: String) -> DeviceError {
 pub(crate) fn read_info(
     mut read: impl FnMut(u32) -> Result<u32, DeviceError>,
 ) -> Result<BuildInfo, DeviceError> {
-    let magic = read(r::MAGIC)?;
-    if magic != MAGIC {
-        return Err(foreign(format!(
-            "identification {magic:#010x}, expected {MAGIC:#010x}"
-        )));
-    }
-    let version = read(r::VERSION)?;
-    if field(version, r::VERSION_MAJOR) != MAJOR {
-        return Err(foreign(format!(
-            "register map {}, this driver speaks {MAJOR}",
-            field(version, r::VERSION_MAJOR)
-        )));
-    }
+    let version = known_version(&mut read)?;
     let (shape, capacity, arithmetic) = (read(r::SHAPE)?, read(r::CAPACITY)?, read(r::ARITHMETIC)?);
     let dual = u64::from(read(r::DUAL_PORT)?) | u64::from(read(r::DUAL_PORT + 4)?) << 32;
     let instructions = u64::from(read(r::FEATURES)?) | u64::from(read(r::FEATURES + 4)?) << 32;
@@ -98,6 +86,25 @@ pub(crate) fn read_info(
         )));
     }
     Ok(info)
+}
+
+/// The version register of a co-processor whose registers this driver knows.
+fn known_version(
+    read: &mut impl FnMut(u32) -> Result<u32, DeviceError>,
+) -> Result<u32, DeviceError> {
+    let magic = read(r::MAGIC)?;
+    if magic != MAGIC {
+        return Err(foreign(format!(
+            "identification {magic:#010x}, expected {MAGIC:#010x}"
+        )));
+    }
+    let version = read(r::VERSION)?;
+    match field(version, r::VERSION_MAJOR) {
+        MAJOR => Ok(version),
+        major => Err(foreign(format!(
+            "register map {major}, this driver speaks {MAJOR}"
+        ))),
+    }
 }
 
 /// Bits of an address on the data port; register maps before 1.3 do not tell them.

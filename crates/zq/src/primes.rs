@@ -81,65 +81,78 @@ pub fn ntt_primes<W: Word>(
     direction: Direction,
     exclude: &[W],
 ) -> Result<Vec<W>, ZqError> {
-    let bad = |reason| {
-        Err(ZqError::BadPrimeSearch {
-            bits,
-            order,
-            reason,
-        })
-    };
-    if !order.is_power_of_two() {
-        return bad("the order is not a power of two");
-    }
-    if bits > W::MAX_MODULUS_BITS {
-        return bad("more bits than the word supports");
-    }
-    if bits < 2 {
-        return bad("fewer than 2 bits");
-    }
-    let mut found = Vec::new();
-    let step = W::from_u64(order);
-    // q = k * order + 1 of exactly `bits` bits lies strictly between 2^(bits-1) and 2^bits.
-    let (low, high) = (W::ONE << (bits - 1), W::MAX >> (W::BITS - bits));
-    if u64::BITS - order.leading_zeros() <= bits {
-        let mask = !step.wrapping_sub(W::ONE);
-        let (mut q, last) = match direction {
-            Direction::Down => ((high.wrapping_sub(W::ONE) & mask) | W::ONE, low),
-            Direction::Up => (
-                (low.wrapping_add(step).wrapping_sub(W::ONE) & mask) | W::ONE,
-                high,
-            ),
-        };
-        while found.len() < count && in_range(q, low, high) {
-            if !exclude.contains(&q) && is_prime_vt(q) {
-                found.push(q);
-            }
-            let left = if q > last {
-                q.wrapping_sub(last)
-            } else {
-                last.wrapping_sub(q)
-            };
-            if left < step {
-                break;
-            }
-            q = match direction {
-                Direction::Down => q.wrapping_sub(step),
-                Direction::Up => q.wrapping_add(step),
-            };
-        }
-    }
+    check_search::<W>(bits, order)?;
+    let candidates = Candidates::new(bits, order, direction);
+    let is_found = |q: &W| !exclude.contains(q) && is_prime_vt(*q);
+    let found: Vec<W> = candidates.filter(is_found).take(count).collect();
     if found.len() == count {
-        Ok(found)
+        return Ok(found);
+    }
+    Err(ZqError::NoSuchPrime {
+        bits,
+        order,
+        wanted: count,
+        found: found.len(),
+    })
+}
+
+fn check_search<W: Word>(bits: u32, order: u64) -> Result<(), ZqError> {
+    let reason = if !order.is_power_of_two() {
+        "the order is not a power of two"
+    } else if bits > W::MAX_MODULUS_BITS {
+        "more bits than the word supports"
+    } else if bits < 2 {
+        "fewer than 2 bits"
     } else {
-        Err(ZqError::NoSuchPrime {
-            bits,
-            order,
-            wanted: count,
-            found: found.len(),
-        })
+        return Ok(());
+    };
+    Err(ZqError::BadPrimeSearch {
+        bits,
+        order,
+        reason,
+    })
+}
+
+/// The numbers k·order + 1 of exactly some bits, which lie strictly between 2^(bits-1) and 2^bits.
+struct Candidates<W> {
+    next: Option<W>,
+    low: W,
+    high: W,
+    step: W,
+    direction: Direction,
+}
+
+impl<W: Word> Candidates<W> {
+    fn new(bits: u32, order: u64, direction: Direction) -> Self {
+        let step = W::from_u64(order);
+        let (low, high) = (W::ONE << (bits - 1), W::MAX >> (W::BITS - bits));
+        let mask = !step.wrapping_sub(W::ONE);
+        let multiple = |from: W| (from.wrapping_sub(W::ONE) & mask) | W::ONE;
+        let first = match direction {
+            Direction::Down => multiple(high),
+            Direction::Up => multiple(low.wrapping_add(step)),
+        };
+        let has_room = u64::BITS - order.leading_zeros() <= bits;
+        Self {
+            next: has_room.then_some(first),
+            low,
+            high,
+            step,
+            direction,
+        }
     }
 }
 
-fn in_range<W: Word>(q: W, low: W, high: W) -> bool {
-    q > low && q <= high
+impl<W: Word> Iterator for Candidates<W> {
+    type Item = W;
+
+    fn next(&mut self) -> Option<W> {
+        let q = self.next.filter(|q| *q > self.low && *q <= self.high)?;
+        let (left, next) = match self.direction {
+            Direction::Down => (q.wrapping_sub(self.low), q.wrapping_sub(self.step)),
+            Direction::Up => (self.high.wrapping_sub(q), q.wrapping_add(self.step)),
+        };
+        self.next = (left >= self.step).then_some(next);
+        Some(q)
+    }
 }

@@ -40,34 +40,14 @@ impl<S: Lower> Lowering<'_, S> {
         self.task = self.task_of(number, step);
         let of = |a: u32| &values[a as usize];
         let limbs = step.level as usize + 1;
-        let kept = |parts: Vec<Part>, scale: f64| Value {
-            parts,
-            scale,
-            input: None,
-        };
         Ok(match step.operation {
             Operation::Input => self.input(number as usize, step)?,
             Operation::Add(a, b) => self.sum(of(a), of(b), &PolyOp::Add),
             Operation::Sub(a, b) => self.sum(of(a), of(b), &PolyOp::Sub),
-            Operation::Negate(a) => {
-                let negated = |part: &Part| self.by_limb(PolyOp::Neg, &[part]);
-                kept(of(a).parts.iter().map(negated).collect(), of(a).scale)
-            }
+            Operation::Negate(a) => self.negate(of(a)),
             Operation::AddPlain(a, p) => self.plain_sum(of(a), p, &PolyOp::Add)?,
             Operation::SubPlain(a, p) => self.plain_sum(of(a), p, &PolyOp::Sub)?,
-            Operation::MultiplyPlain(a, p) => {
-                let (a, level) = (of(a), step.level);
-                let factor = self.source(Source::Factor(p, level), limbs)?;
-                let factor = Part {
-                    form: Form::Values,
-                    limbs: factor,
-                };
-                let parts = a.parts.iter().map(|part| {
-                    let values = self.in_form(part, Form::Values);
-                    self.by_limb(PolyOp::Mul, &[&values, &factor])
-                });
-                kept(parts.collect(), S::product_scale(a.scale, p.scale))
-            }
+            Operation::MultiplyPlain(a, p) => self.plain_product(of(a), p, step.level)?,
             Operation::Multiply(a, b) => self.product(of(a), of(b))?,
             Operation::Square(a) => self.product(of(a), of(a))?,
             Operation::Relinearize(a) if of(a).parts.len() == 2 => of(a).clone(),
@@ -82,11 +62,7 @@ impl<S: Lower> Lowering<'_, S> {
                 let transform = &self.transforms[number as usize];
                 self.transform(of(a), transform, step.level)?
             }
-            Operation::Rescale(a) => {
-                let value = of(a);
-                let divided = self.drop_last(value)?;
-                kept(divided, value.scale / self.last_prime(value))
-            }
+            Operation::Rescale(a) => self.rescale(of(a))?,
             Operation::ModDrop(a) => self.mod_drop(of(a), limbs)?,
             Operation::Within(a, _) => of(a).clone(),
             Operation::EncryptZero if self.zeros => self.zero(number, step)?,
@@ -94,6 +70,28 @@ impl<S: Lower> Lowering<'_, S> {
                 self.outside(number, step, values)?
             }
         })
+    }
+
+    fn negate(&mut self, a: &Value) -> Value {
+        let negated = |part: &Part| self.by_limb(PolyOp::Neg, &[part]);
+        Value::computed(a.parts.iter().map(negated).collect(), a.scale)
+    }
+
+    fn plain_product(&mut self, a: &Value, p: Plaintext, level: u32) -> Result<Value, Error> {
+        let limbs = self.source(Source::Factor(p, level), level as usize + 1)?;
+        let form = Form::Values;
+        let factor = Part { form, limbs };
+        let parts = a.parts.iter().map(|part| {
+            let values = self.in_form(part, Form::Values);
+            self.by_limb(PolyOp::Mul, &[&values, &factor])
+        });
+        let scale = S::product_scale(a.scale, p.scale);
+        Ok(Value::computed(parts.collect(), scale))
+    }
+
+    fn rescale(&mut self, a: &Value) -> Result<Value, Error> {
+        let divided = self.drop_last(a)?;
+        Ok(Value::computed(divided, a.scale / self.last_prime(a)))
     }
 
     /// A step that only the scheme's own evaluator does.
@@ -115,11 +113,10 @@ impl<S: Lower> Lowering<'_, S> {
             form: S::FORM,
             limbs: limbs.to_vec(),
         };
-        Ok(Value {
-            parts: made.chunks_exact(moduli.len()).map(part).collect(),
-            scale: step.scale,
-            input: None,
-        })
+        Ok(Value::computed(
+            made.chunks_exact(moduli.len()).map(part).collect(),
+            step.scale,
+        ))
     }
 
     fn sum(&mut self, a: &Value, b: &Value, operation: &PolyOp) -> Value {
@@ -138,11 +135,7 @@ impl<S: Lower> Lowering<'_, S> {
                     .map(|part| part.prefix(common))
                     .unwrap_or_else(|| a.parts[0].clone()),
             });
-        Value {
-            parts: parts.collect(),
-            scale: a.scale,
-            input: None,
-        }
+        Value::computed(parts.collect(), a.scale)
     }
 
     fn plain_sum(
@@ -160,11 +153,7 @@ impl<S: Lower> Lowering<'_, S> {
         let mut parts = a.parts.clone();
         let [x, y] = self.alike(&parts[0], &summand);
         parts[0] = self.by_limb(operation.clone(), &[&x, &y]);
-        Ok(Value {
-            parts,
-            scale: a.scale,
-            input: None,
-        })
+        Ok(Value::computed(parts, a.scale))
     }
 
     /// The tensor of two ciphertexts, by the scheme's own way before and after.
@@ -186,11 +175,7 @@ impl<S: Lower> Lowering<'_, S> {
             let products = products.collect();
             S::after_tensor(self, products, limbs)?
         };
-        Ok(Value {
-            parts,
-            scale: S::product_scale(a.scale, b.scale),
-            input: None,
-        })
+        Ok(Value::computed(parts, S::product_scale(a.scale, b.scale)))
     }
 
     /// The sum of the products of parts i and j with i + j = `part`.

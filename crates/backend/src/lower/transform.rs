@@ -58,11 +58,7 @@ impl<S: Lower> Lowering<'_, S> {
         for (switched, own) in total.switched.iter().zip(&total.own) {
             parts.extend(self.settled(switched.as_ref(), own.as_ref())?);
         }
-        Ok(Value {
-            parts,
-            scale: S::product_scale(a.scale, scale),
-            input: None,
-        })
+        Ok(Value::computed(parts, S::product_scale(a.scale, scale)))
     }
 
     /// Σ over the terms of a giant step.

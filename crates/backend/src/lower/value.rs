@@ -21,6 +21,17 @@ pub struct Value {
     pub(super) input: Option<usize>,
 }
 
+impl Value {
+    /// A ciphertext that is no input.
+    pub(super) fn computed(parts: Vec<Part>, scale: f64) -> Self {
+        Self {
+            parts,
+            scale,
+            input: None,
+        }
+    }
+}
+
 /// A source of the polynomial program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {

@@ -83,11 +83,7 @@ impl<S: Lower> Lowering<'_, S> {
             let divided = parts.iter().map(|sum| self.mod_down(sum));
             parts = divided.collect::<Result<_, Error>>()?;
         }
-        let fresh = Value {
-            parts,
-            scale: step.scale,
-            input: None,
-        };
+        let fresh = Value::computed(parts, step.scale);
         self.mod_drop(&fresh, own)
     }
 }

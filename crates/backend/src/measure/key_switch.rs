@@ -9,7 +9,7 @@ use ::ckks::{
 };
 use isa::BuildInfo;
 use offload::Usage;
-use program::step::{Operation, SourceLine};
+use program::step::{Operation, SourceLine, Step};
 use program::{Encryption, Guarantee, IndexMap, Parameters, Program, Range, Reading};
 use rlwe::security::{SecretKind, max_log2_qp};
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecurityPolicy, Seed};
@@ -274,17 +274,15 @@ fn check(info: &BuildInfo, what: KeySwitches) -> Result<(), Error> {
     Ok(())
 }
 
-fn program(params: &CkksParams, what: KeySwitches) -> Result<Program, Error> {
-    let (slots, scale, count) = (params.slots(), params.scale(), what.count);
-    let level = params.max_level() as u32;
+fn steps(params: &CkksParams, what: KeySwitches) -> Vec<Step> {
+    let (scale, level) = (params.scale(), params.max_level() as u32);
     let below = level.saturating_sub(1);
-    let steps = match what.purpose {
+    match what.purpose {
         Purpose::Rotation => {
             let rotation = |by| step(Operation::Rotate(0, by), 2, level, scale);
             let input = step(Operation::Input, 2, level, scale);
-            std::iter::once(input)
-                .chain((1..=count as i32).map(rotation))
-                .collect()
+            let rotations = (1..=what.count as i32).map(rotation);
+            std::iter::once(input).chain(rotations).collect()
         }
         Purpose::RelinearizeRescale => vec![
             step(Operation::Input, 3, level, scale * scale),
@@ -295,7 +293,12 @@ fn program(params: &CkksParams, what: KeySwitches) -> Result<Program, Error> {
             step(Operation::Relinearize(0), 2, level, scale * scale),
             step(Operation::Rescale(1), 2, below, scale),
         ],
-    };
+    }
+}
+
+fn program(params: &CkksParams, what: KeySwitches) -> Result<Program, Error> {
+    let (slots, count) = (params.slots(), what.count);
+    let steps = steps(params, what);
     let outputs: Vec<u32> = match what.purpose {
         Purpose::Rotation => (1..=count as u32).collect(),
         _ => vec![steps.len() as u32 - 1],

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching from coefficients to coefficients, for ciphertexts that are kept in that form.
 
-use super::inner_product::Divide;
 use super::level::KeySwitchLevel;
-use super::per_prime::{Corrections, PerPrime};
+use super::per_prime::{Corrections, Lifted, PerPrime, by_prime};
 use super::request::{Source, SwitchRequest};
-use super::work_space::{SwitchScratch, for_each};
+use super::work_space::{Buffers, SwitchScratch, for_each};
 use crate::keys::KeySwitchKey;
 use crate::{Error, Threads};
-use rns::{Automorphism, CentredLift, Coeff, RnsPoly};
+use rns::{Automorphism, Coeff, RnsPoly};
 use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
@@ -88,60 +87,44 @@ impl<W: Word> KeySwitchLevel<W> {
         } = scratch;
         let lifted = lifted.take(self.lifted_len(1));
         let lifted = self.lift_wide_digits(&[source], lifted, threads, buffers);
-        let mut out: Vec<AlignedVec<W>> = (0..components)
-            .map(|_| AlignedVec::for_overwrite(l * n))
-            .collect();
+        let component = |_| AlignedVec::for_overwrite(l * n);
+        let mut out: Vec<AlignedVec<W>> = (0..components).map(component).collect();
         let dropped = dropped.take((self.qp().len() - l) * components * n);
-        {
-            let mut limbs: Vec<_> = out
-                .iter_mut()
-                .map(|component| component.chunks_exact_mut(n))
-                .collect();
-            let kept = (0..l).map(|_| limbs.iter_mut().filter_map(Iterator::next).collect());
-            let kept: Vec<Vec<_>> = kept.collect();
-            let rest = dropped.chunks_exact_mut((components * n).max(1));
-            let rest = rest.map(|rows| rows.chunks_exact_mut(n).collect());
-            let rows = kept.into_iter().chain(rest).zip(lifted).enumerate();
-            for_each(threads, buffers, rows, |(j, (mut rows, lifted)), own| {
-                let per_prime = PerPrime {
-                    level: self,
-                    division: &self.special,
-                    j,
-                    sources: &[source],
-                    requests,
-                };
-                let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
-                let borrowed = rows.iter_mut().map(|row| &mut **row).collect();
-                per_prime.run(Corrections::None, (work, lifted), borrowed, &Threads::ONE);
-                rows.iter_mut()
-                    .for_each(|row| self.qp().plan(j).inverse(row));
-            });
-        }
+        let mut rows = by_prime(&mut out, (l, n));
+        let rest = dropped.chunks_exact_mut((components * n).max(1));
+        rows.extend(rest.map(|rows| rows.chunks_exact_mut(n).collect()));
+        let primes = rows.into_iter().zip(lifted).enumerate();
+        for_each(threads, buffers, primes, |(j, (rows, lifted)), own| {
+            self.inner_products(j, (source, requests), lifted, rows, own);
+        });
         let corrections = corrections.take(self.special.corrections() * components * n);
         self.correct(&self.special, dropped, corrections, threads, buffers);
         if self.qp().len() > l {
-            let limbs = out.iter_mut().enumerate().flat_map(|(component, part)| {
-                part.chunks_exact_mut(n)
-                    .enumerate()
-                    .map(move |x| (component, x))
-            });
-            for_each(threads, buffers, limbs, |(component, (j, out)), own| {
-                let lifted = own.transforms.take(n);
-                let correction = if corrections.is_empty() {
-                    CentredLift::new(self.qp().modulus(l), self.q().modulus(j))
-                        .apply(&dropped[component * n..][..n], lifted);
-                    lifted
-                } else {
-                    &corrections[(component * l + j) * n..][..n]
-                };
-                Divide {
-                    correction,
-                    bound: 1,
-                    factor: self.special.inverses[j],
-                }
-                .run(self.q().modulus(j), out);
-            });
+            self.divide(&mut out, (dropped, corrections), threads, buffers);
         }
         out
+    }
+
+    /// The inner products modulo one prime of Q·P, as coefficients.
+    fn inner_products(
+        &self,
+        j: usize,
+        (source, requests): (Source<'_, W>, &[SwitchRequest<'_, W>]),
+        lifted: Lifted<'_, W>,
+        mut rows: Vec<&mut [W]>,
+        own: &mut Buffers<W>,
+    ) {
+        let per_prime = PerPrime {
+            level: self,
+            division: &self.special,
+            j,
+            sources: &[source],
+            requests,
+        };
+        let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
+        let borrowed = rows.iter_mut().map(|row| &mut **row).collect();
+        per_prime.run(Corrections::None, (work, lifted), borrowed, &Threads::ONE);
+        rows.iter_mut()
+            .for_each(|row| self.qp().plan(j).inverse(row));
     }
 }

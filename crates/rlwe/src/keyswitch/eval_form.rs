@@ -3,12 +3,12 @@
 
 use super::division::Division;
 use super::level::KeySwitchLevel;
-use super::per_prime::{Corrections, PerPrime};
+use super::per_prime::{Corrections, Lifted, PerPrime, by_prime};
 use super::request::{Source, SwitchRequest};
-use super::work_space::{SwitchScratch, for_each};
+use super::work_space::{Buffers, SwitchScratch, for_each};
 use crate::{Error, Threads};
 use rns::{CentredLift, Eval, RnsBasis, RnsPoly};
-use zq::{AlignedVec, Word};
+use zq::{AlignedVec, Pool, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
     /// Runs all requests; results are over this level's data basis, in the order of the requests. The primes are
@@ -73,77 +73,116 @@ impl<W: Word> KeySwitchLevel<W> {
         threads: &Threads,
         scratch: &mut SwitchScratch<W>,
     ) -> Vec<AlignedVec<W>> {
-        let (n, kept, components) = (self.q().n(), division.kept, 2 * requests.len());
-        let dropped = self.qp().len() - kept;
+        let components = 2 * requests.len();
         let SwitchScratch {
             lifted,
-            dropped: sums,
+            dropped,
             corrections,
             buffers,
             ..
         } = scratch;
         let lifted = lifted.take(self.lifted_len(sources.len()));
         let mut lifted = self.lift_wide_digits(sources, lifted, threads, buffers);
-        let per_prime = |j| PerPrime {
+        let dropped_primes = self.qp().len() - division.kept;
+        let dropped = dropped.take(dropped_primes * components * self.q().n());
+        let switch = Switch {
             level: self,
             division,
-            j,
             sources,
             requests,
+            threads,
+            buffers,
         };
-        let transforms = PerPrime::buffer_len(self, requests);
-        let sums = sums.take(dropped * components * n);
-        for (i, sums) in sums.chunks_exact_mut((components * n).max(1)).enumerate() {
-            buffers.lend(|own| {
+        switch.inner_products_dropped(lifted.split_off(division.kept), dropped);
+        let corrections = corrections.take(self.corrections_len(division, components));
+        let corrections = self.correct_outer(division, dropped, corrections, threads, buffers);
+        switch.inner_products_divided(lifted, dropped, corrections)
+    }
+}
+
+/// A switch whose digits are lifted: inner products and mod-down are left.
+struct Switch<'a, W: Word> {
+    level: &'a KeySwitchLevel<W>,
+    division: &'a Division<W>,
+    sources: &'a [Source<'a, W>],
+    requests: &'a [SwitchRequest<'a, W>],
+    threads: &'a Threads,
+    buffers: &'a Pool<Buffers<W>>,
+}
+
+impl<W: Word> Switch<'_, W> {
+    fn per_prime(&self, j: usize) -> PerPrime<'_, W> {
+        PerPrime {
+            level: self.level,
+            division: self.division,
+            j,
+            sources: self.sources,
+            requests: self.requests,
+        }
+    }
+
+    fn buffer_len(&self) -> usize {
+        PerPrime::buffer_len(self.level, self.requests)
+    }
+
+    /// The inner products modulo the primes that are divided away, as coefficients: for each prime a row for each
+    /// component.
+    fn inner_products_dropped(&self, lifted: Vec<Lifted<'_, W>>, sums: &mut [W]) {
+        let (qp, kept) = (self.level.qp(), self.division.kept);
+        let (n, components) = (qp.n(), 2 * self.requests.len());
+        let primes = sums.chunks_exact_mut((components * n).max(1)).zip(lifted);
+        for (j, (sums, lifted)) in (kept..).zip(primes) {
+            self.buffers.lend(|own| {
                 let rows = sums.chunks_exact_mut(n).collect();
-                let work = own.transforms.take(transforms);
-                let lifted = std::mem::take(&mut lifted[kept + i]);
-                per_prime(kept + i).run(Corrections::None, (work, lifted), rows, threads);
+                let work = own.transforms.take(self.buffer_len());
+                let per_prime = self.per_prime(j);
+                per_prime.run(Corrections::None, (work, lifted), rows, self.threads);
             });
         }
         let limbs = sums.chunks_exact_mut(n).enumerate();
-        threads.for_each(limbs, |(i, limb)| {
-            self.qp().plan(kept + i / components).inverse(limb);
+        self.threads.for_each(limbs, |(i, limb)| {
+            qp.plan(kept + i / components).inverse(limb);
         });
-        let corrections = corrections.take(self.corrections_len(division, components));
-        let corrections = self.correct_outer(division, sums, corrections, threads, buffers);
-        let mut out: Vec<AlignedVec<W>> = (0..components)
-            .map(|_| AlignedVec::for_overwrite(kept * n))
-            .collect();
-        let mut limbs: Vec<_> = out
-            .iter_mut()
-            .map(|part| part.chunks_exact_mut(n))
-            .collect();
-        let rows = lifted
-            .into_iter()
-            .zip(corrections)
-            .take(kept)
-            .enumerate()
-            .map(|(j, lifted)| {
-                (
-                    j,
-                    lifted,
-                    limbs.iter_mut().filter_map(Iterator::next).collect(),
-                )
-            });
-        let rows: Vec<_> = rows.collect();
+    }
+
+    /// The inner products modulo the primes that are kept, each divided where it is made.
+    fn inner_products_divided(
+        &self,
+        lifted: Vec<Lifted<'_, W>>,
+        dropped: &[W],
+        corrections: Vec<Lifted<'_, W>>,
+    ) -> Vec<AlignedVec<W>> {
+        let (n, kept) = (self.level.q().n(), self.division.kept);
+        let component = |_| AlignedVec::for_overwrite(kept * n);
+        let mut out: Vec<AlignedVec<W>> = (0..2 * self.requests.len()).map(component).collect();
+        let rows = by_prime(&mut out, (kept, n)).into_iter();
+        let primes = rows.zip(lifted.into_iter().zip(corrections)).enumerate();
         for_each(
-            threads,
-            buffers,
-            rows.into_iter(),
-            |(j, (lifted, fixes), rows), own| {
-                let fix = match dropped {
-                    0 => Corrections::None,
-                    1 => Corrections::Dropped(
-                        sums,
-                        CentredLift::new(self.qp().modulus(kept), self.q().modulus(j)),
-                    ),
-                    _ => Corrections::Outer(fixes),
-                };
-                let work = own.transforms.take(transforms);
-                per_prime(j).run(fix, (work, lifted), rows, &Threads::ONE);
+            self.threads,
+            self.buffers,
+            primes,
+            |(j, (rows, (lifted, fixes))), own| {
+                let fixes = self.corrections(j, dropped, fixes);
+                let work = own.transforms.take(self.buffer_len());
+                let per_prime = self.per_prime(j);
+                per_prime.run(fixes, (work, lifted), rows, &Threads::ONE);
             },
         );
         out
+    }
+
+    /// What is subtracted modulo a kept prime before the division; `outer` where several primes are divided away.
+    fn corrections<'c>(
+        &self,
+        j: usize,
+        dropped: &'c [W],
+        outer: Lifted<'c, W>,
+    ) -> Corrections<'c, W> {
+        let (qp, kept) = (self.level.qp(), self.division.kept);
+        match qp.len() - kept {
+            0 => Corrections::None,
+            1 => Corrections::Dropped(dropped, CentredLift::new(qp.modulus(kept), qp.modulus(j))),
+            _ => Corrections::Outer(outer),
+        }
     }
 }

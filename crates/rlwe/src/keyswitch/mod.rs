@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key switching: decompose, mod-up, inner product, mod-down.
 //!
-//! A key from s' to s over Q·P holds, for each digit D_d (a run of data primes), an encryption of g_d·s' with
-//! g_d ≡ P modulo the primes of D_d and 0 modulo all others (P = 1 without special primes, which is HEAWS's
+//! A key from s' to s over Q·P holds, for each digit D_d (a run of data primes), an encryption of g_d·s', where the
+//! gadget has g_d ≡ P modulo the primes of D_d and 0 modulo all others (P = 1 without special primes, which is HEAWS's
 //! (q/q_i)·[(q/q_i)^-1]_{q_i}). With c_d the centred residue of c modulo D_d, Σ c_d·g_d ≡ P·c (mod Q), so
 //! (Σ c_d·key_d)/P encrypts c·s'. The digits being centred, decomposition commutes with automorphisms exactly.
 //!

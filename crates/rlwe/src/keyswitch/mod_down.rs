@@ -86,6 +86,38 @@ impl<W: Word> KeySwitchLevel<W> {
             converter.convert_into(together, fix, convert);
         });
     }
+
+    /// Divides coefficients by P: `parts` modulo the kept primes, `dropped` modulo the special ones, where there are
+    /// several with their `corrections` ([`KeySwitchLevel::correct`]).
+    pub(super) fn divide(
+        &self,
+        parts: &mut [AlignedVec<W>],
+        (dropped, corrections): (&[W], &[W]),
+        threads: &Threads,
+        buffers: &Pool<Buffers<W>>,
+    ) {
+        let (n, l) = (self.q().n(), self.q().len());
+        let limbs = parts.iter_mut().enumerate().flat_map(|(component, part)| {
+            let limbs = part.chunks_exact_mut(n).enumerate();
+            limbs.map(move |limb| (component, limb))
+        });
+        for_each(threads, buffers, limbs, |(component, (j, out)), own| {
+            let correction = if corrections.is_empty() {
+                let lifted = own.transforms.take(n);
+                let lift = CentredLift::new(self.qp().modulus(l), self.q().modulus(j));
+                lift.apply(&dropped[component * n..][..n], lifted);
+                lifted
+            } else {
+                &corrections[(component * l + j) * n..][..n]
+            };
+            Divide {
+                correction,
+                bound: 1,
+                factor: self.special.inverses[j],
+            }
+            .run(self.q().modulus(j), out);
+        });
+    }
 }
 
 /// `round(x / q)` for the last prime q of `x`, over the primes before it; `inverses` are those of q modulo each.

@@ -14,7 +14,7 @@ use super::row::{Block, Row, form_for, outer, outer_len};
 use crate::Threads;
 use ntt::NttPlan;
 use rns::{Automorphism, CentredLift, Eval, RnsPoly};
-use zq::Word;
+use zq::{AlignedVec, Word};
 
 /// The work modulo one prime of Q·P.
 pub(super) struct PerPrime<'a, W: Word> {
@@ -28,6 +28,19 @@ pub(super) struct PerPrime<'a, W: Word> {
 
 /// The outer stages modulo one prime of the digits of several other primes: a row for each, source by source.
 pub(super) type Lifted<'a, W> = Vec<&'a mut [W]>;
+
+/// The rows of all components modulo each of their primes; limbs have `n` words.
+pub(super) fn by_prime<W: Word>(
+    components: &mut [AlignedVec<W>],
+    (primes, n): (usize, usize),
+) -> Vec<Vec<&mut [W]>> {
+    let mut limbs: Vec<_> = components
+        .iter_mut()
+        .map(|component| component.chunks_exact_mut(n))
+        .collect();
+    let rows = (0..primes).map(|_| limbs.iter_mut().filter_map(Iterator::next).collect());
+    rows.collect()
+}
 
 /// Destination of a request's sums: number of its two rows, and whether to accumulate.
 #[derive(Clone, Copy)]

@@ -82,11 +82,7 @@ impl<S: Lower> Lowering<'_, S> {
     /// A ciphertext of three parts as one of two.
     pub(super) fn relinearize(&mut self, a: &Value) -> Result<Value, Error> {
         let parts = arranged!(self, switch => switch.relinearize(self, &a.parts))?;
-        Ok(Value {
-            parts,
-            scale: a.scale,
-            input: None,
-        })
+        Ok(Value::computed(parts, a.scale))
     }
 
     /// The image under x -> x^`element`.
@@ -97,11 +93,7 @@ impl<S: Lower> Lowering<'_, S> {
         }
         let key = self.galois_key(element);
         let parts = arranged!(self, switch => switch.rotate(self, &a.parts, key))?;
-        Ok(Value {
-            parts,
-            scale: a.scale,
-            input: None,
-        })
+        Ok(Value::computed(parts, a.scale))
     }
 
     /// Back to two parts and divided by the last prime: one division by both it and the special primes.
@@ -111,11 +103,7 @@ impl<S: Lower> Lowering<'_, S> {
             (_, Some(switch)) => switch.relinearize_rescale(self, &a.parts)?,
             (_, None) => HalfByHalf.relinearize_rescale(self, &a.parts)?,
         };
-        Ok(Value {
-            parts,
-            scale: a.scale / self.last_prime(a),
-            input: None,
-        })
+        Ok(Value::computed(parts, a.scale / self.last_prime(a)))
     }
 
     /// Mod-up for [`Lowering::inner_product`].

@@ -122,53 +122,28 @@ pub(super) fn dot_pair<W: Word>(
     finish: [PostProcessing<'_, W>; 2],
     out: [&mut [W]; 2],
 ) {
-    let Products {
-        digits,
-        bound,
-        keys,
-        permuted,
-        streamed,
-    } = products;
     let n = out[0].len();
-    let same = |rows: &[&[W]]| rows.len() == digits.len() && rows.iter().all(|r| r.len() == n);
     assert!(
-        same(digits) && same(keys[0]) && same(keys[1]) && out[1].len() == n && permuted.fits(n),
+        products.fit(n) && out[1].len() == n && finish.iter().all(|f| f.fits(n)),
         "lengths differ"
     );
-    assert!(finish.iter().all(|f| f.fits(n)), "lengths differ");
     assert!(
         finish.iter().all(|f| f.divide.is_none() || !f.onto),
         "a quotient is not added to what is there"
     );
-    let most = finish.iter().fold(bound, |most, f| most.max(f.bound()));
+    let bounds = finish.iter().map(PostProcessing::bound);
+    let most = bounds.fold(products.bound, u64::max);
     #[cfg(target_arch = "x86_64")]
-    if let Some(q) = vectors::modulus_for(modulus, most, digits.len() + 1, n) {
-        let [first, second] = out;
-        if let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
-            W::as_u64_rows(digits),
-            W::as_u64_rows(keys[0]),
-            W::as_u64_rows(keys[1]),
-            W::as_u64s_mut(first),
-            W::as_u64s_mut(second),
-        ) {
-            // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
-            // permutation of an automorphism maps aligned blocks of four, and of eight, to such blocks.
-            unsafe {
-                vectors::dot_pair(vectors::Call {
-                    q,
-                    digits,
-                    keys: [a, b],
-                    sources: (permuted.sources, permuted.base),
-                    streamed,
-                    finish: finish.map(PostProcessing::words),
-                    out: [first, second],
-                })
-            };
-            return;
-        }
-        unreachable!("a modulus for the vector path has u64 words");
+    if let Some(q) = vectors::modulus_for(modulus, most, products.digits.len() + 1, n) {
+        return dot_pair_of_vectors(q, products, finish, out);
     }
     assert!(most == 1, "lazy operands have a kernel");
+    let Products {
+        digits,
+        keys,
+        permuted,
+        ..
+    } = products;
     for ((keys, finish), out) in keys.into_iter().zip(finish).zip(out) {
         match (permuted.sources, finish.onto) {
             (None, false) => modulus.dot_into(out, digits, keys),
@@ -184,6 +159,47 @@ pub(super) fn dot_pair<W: Word>(
         if let Some(add) = finish.add {
             permuted.add(modulus, add, out);
         }
+    }
+}
+
+/// [`dot_pair`] by the vector kernels, which take the modulus, the bounds and the lengths ([`vectors::modulus_for`]).
+#[cfg(target_arch = "x86_64")]
+fn dot_pair_of_vectors<W: Word>(
+    q: u64,
+    products: Products<'_, W>,
+    finish: [PostProcessing<'_, W>; 2],
+    [first, second]: [&mut [W]; 2],
+) {
+    let (Some(digits), Some(a), Some(b), Some(first), Some(second)) = (
+        W::as_u64_rows(products.digits),
+        W::as_u64_rows(products.keys[0]),
+        W::as_u64_rows(products.keys[1]),
+        W::as_u64s_mut(first),
+        W::as_u64s_mut(second),
+    ) else {
+        unreachable!("a modulus for the vector path has u64 words");
+    };
+    // SAFETY: `modulus_for` vouches for the processor; all rows have n words, a multiple of a block, and the
+    // permutation of an automorphism maps aligned blocks of four, and of eight, to such blocks.
+    unsafe {
+        vectors::dot_pair(vectors::Call {
+            q,
+            digits,
+            keys: [a, b],
+            sources: (products.permuted.sources, products.permuted.base),
+            streamed: products.streamed,
+            finish: finish.map(PostProcessing::words),
+            out: [first, second],
+        })
+    };
+}
+
+impl<W: Word> Products<'_, W> {
+    /// Whether all rows have `n` words, and there is a row of each key for every digit.
+    fn fit(&self, n: usize) -> bool {
+        let count = self.digits.len();
+        let same = |rows: &[&[W]]| rows.len() == count && rows.iter().all(|row| row.len() == n);
+        same(self.digits) && self.keys.into_iter().all(same) && self.permuted.fits(n)
     }
 }
 

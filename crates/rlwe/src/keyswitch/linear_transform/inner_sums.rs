@@ -8,6 +8,7 @@ use crate::keyswitch::level::KeySwitchLevel;
 use crate::keyswitch::per_prime::{Lifted, PerPrime, Place};
 use crate::keyswitch::request::{Source, SwitchRequest};
 use crate::keyswitch::work_space::Buffers;
+use rns::Scratch;
 use std::ops::Range;
 use zq::Word;
 
@@ -33,30 +34,51 @@ impl<W: Word> Inner<'_, W> {
         lifted: Lifted<'_, W>,
         buffers: &'b mut Buffers<W>,
     ) {
-        let n = self.level.q().n();
-        let (babies, last) = (&self.steps.babies, out.len() - 1);
-        // Rows of the rotations follow those of the sums, then the ciphertext itself.
-        let tile = (TILE_WORDS / (2 * (babies.len() + 1))).next_power_of_two();
+        let (n, last) = (self.level.q().n(), out.len() - 1);
+        let babies = self.steps.babies.len();
+        let tile = (TILE_WORDS / (2 * (babies + 1))).next_power_of_two();
         let tile = tile.clamp(MIN_TILE.min(n), n);
+        let Buffers {
+            rotations,
+            transforms,
+            ..
+        } = buffers;
         // A tile between rows, or the tiles of all would share few sets of the caches.
-        let values = buffers.rotations.take(2 * (babies.len() + 1) * (n + tile));
-        let own = last + 1 + babies.len();
+        let values = rotations.take(2 * (babies + 1) * (n + tile));
         out.extend(values.chunks_exact_mut(2 * (n + tile)).map(|pair| {
             let (first, second) = pair.split_at_mut(n + tile);
             [&mut first[..n], &mut second[..n]]
         }));
-        let row_of = |number: &Option<usize>| number.unwrap_or(last);
-        let (mut requests, mut places) = (Vec::new(), Vec::new());
-        let baby = |place: usize| Place {
-            rows: last + 1 + place,
-            onto: false,
-        };
-        for (i, rotation) in babies.iter().enumerate() {
-            requests.push(self.request(*rotation));
-            places.push(baby(i));
+        self.rotate((&mut out, last), lifted, transforms);
+        let (sums, values) = out.split_at_mut(last + 1);
+        let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
+        for start in (0..n).step_by(tile) {
+            for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
+                let range = start..start + tile;
+                let rows = sums[number.unwrap_or(last)].each_mut();
+                let rows = rows.map(|row| &mut row[range.clone()]);
+                self.add_products(giant, &values, range, rows);
+            }
         }
+    }
+
+    /// The key switches of the inner rotations, not divided. Their rows follow those of the sums, of which `last` is
+    /// the last, then come those of the ciphertext itself; terms without a factor go to their sums at once.
+    fn rotate(
+        &self,
+        (out, last): (&mut [[&mut [W]; 2]], usize),
+        lifted: Lifted<'_, W>,
+        transforms: &mut Scratch<W>,
+    ) {
+        let babies = self.steps.babies.iter().enumerate();
+        let mut rotations: Vec<(SwitchRequest<'_, W>, Place)> = babies
+            .map(|(i, rotation)| {
+                let (rows, onto) = (last + 1 + i, false);
+                (self.request(*rotation), Place { rows, onto })
+            })
+            .collect();
         for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
-            let rows = row_of(number);
+            let rows = number.unwrap_or(last);
             let plain = || giant.terms.iter().filter(|term| term.factor.is_none());
             if number.is_some() && plain().next().is_some() {
                 out[rows].iter_mut().for_each(|row| row.fill(W::ZERO));
@@ -64,42 +86,32 @@ impl<W: Word> Inner<'_, W> {
             for term in plain() {
                 match term.rotation {
                     Some(rotation) => {
-                        requests.push(self.request(rotation));
-                        places.push(Place { rows, onto: true });
+                        let place = Place { rows, onto: true };
+                        rotations.push((self.request(rotation), place));
                     }
                     None => self.add_source(&mut out[rows]),
                 }
             }
         }
-        out[own].iter_mut().for_each(|row| row.fill(W::ZERO));
-        self.add_source(&mut out[own]);
-        let sources = [Source {
-            coefficients: self.source.coefficients,
-            values: Some(self.source.values[1]),
-        }];
+        let own = &mut out[last + 1 + self.steps.babies.len()];
+        own.iter_mut().for_each(|row| row.fill(W::ZERO));
+        self.add_source(own);
+        let (requests, places): (Vec<_>, Vec<_>) = rotations.into_iter().unzip();
+        if requests.is_empty() {
+            return;
+        }
         let per_prime = PerPrime {
             level: self.level,
             division: &self.level.undivided,
             j: self.j,
-            sources: &sources,
+            sources: &[Source {
+                coefficients: self.source.coefficients,
+                values: Some(self.source.values[1]),
+            }],
             requests: &requests,
         };
-        if !requests.is_empty() {
-            let work = buffers
-                .transforms
-                .take(PerPrime::buffer_len(self.level, &[]));
-            per_prime.run_to((work, lifted), &mut out, &places);
-        }
-        let (sums, values) = out.split_at_mut(last + 1);
-        let values: Vec<[&[W]; 2]> = values.iter().map(|pair| [&*pair[0], &*pair[1]]).collect();
-        for start in (0..n).step_by(tile) {
-            for (giant, number) in self.steps.giants.iter().zip(&self.steps.rotated) {
-                let range = start..start + tile;
-                let rows = sums[row_of(number)].each_mut();
-                let rows = rows.map(|row| &mut row[range.clone()]);
-                self.add_products(giant, &values, range, rows);
-            }
-        }
+        let work = transforms.take(PerPrime::buffer_len(self.level, &[]));
+        per_prime.run_to((work, lifted), out, &places);
     }
 
     fn request<'b>(&'b self, (auto, key): Rotation<'b, W>) -> SwitchRequest<'b, W> {

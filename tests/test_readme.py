@@ -30,6 +30,32 @@ def test_make_targets_and_links_exist(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def anchors(text: str) -> set[str]:
+    """Return the names by which a page's headings are linked, numbered where a heading stands again."""
+    lines = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE).splitlines()
+    titles = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#")) for line in lines if re.match("#+ ", line)]
+    names = [re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles]
+    return {f"{name}-{count}" if (count := names[:at].count(name)) else name for at, name in enumerate(names)}
+
+
+def lost_anchors(page: Path) -> list[str]:
+    """Return the links of a page to headings that are not there."""
+    links = re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text())
+    targets = [(page.parent / file if file else page, name) for file, name in links]
+    return [f"{path.name}#{name}" for path, name in targets if path.is_file() and name not in anchors(path.read_text())]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_exist(page: Path) -> None:
+    assert lost_anchors(page) == []
+
+
+def test_a_lost_anchor_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A `page`: one\n## Two\n## Two\n[a](#a-page-one) [b](#two-1) [c](page.md#two-2) [d](#three)\n")
+    assert lost_anchors(page) == ["page.md#two-2", "page.md#three"]
+
+
 def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text()
     assert [page.name for page in (ROOT / "docs").glob("*.md") if f"({page.name})" not in index] == ["index.md"]

@@ -124,14 +124,6 @@ impl<W: Word> BaseConverter<W> {
     /// Most coefficients of a [`BaseConverter::block`].
     pub const BLOCK: usize = BLOCK;
 
-    /// The uncorrected conversion, off by a multiple of `Q` below `L Q`.
-    ///
-    /// # Panics
-    /// If the lengths do not fit.
-    pub fn convert_fast_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
-        self.kernel.apply(input, None, out, false, scratch);
-    }
-
     /// The centred conversion of a polynomial.
     ///
     /// # Panics

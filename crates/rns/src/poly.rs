@@ -252,21 +252,6 @@ impl<W: Word> RnsPoly<W, Coeff> {
             .for_each(|(a, p)| p.forward(a));
         self.into_domain()
     }
-
-    /// The negacyclic product by `x^k`, any `k` (taken modulo `2n`).
-    pub fn monomial_mul(&self, k: usize) -> Self {
-        let n = self.n();
-        let (shift, negate) = (k % n, (k / n) % 2 == 1);
-        let mut out = self.clone();
-        let moduli = self.basis.moduli();
-        for (limb, m) in out.data.chunks_exact_mut(n).zip(moduli) {
-            limb.rotate_right(shift);
-            // Coefficients that wrap change sign; an odd multiple of n changes all signs.
-            let (wrapped, rest) = limb.split_at_mut(shift);
-            m.neg_assign(if negate { rest } else { wrapped });
-        }
-        out
-    }
 }
 
 impl<W: Word> RnsPoly<W, Eval> {

@@ -97,20 +97,11 @@ fn check_ring<W: Word>(bits: &[u32], seed: u64) {
     let mut acc = ea.clone();
     acc.mul_add_assign(&ea, &eb);
     assert_eq!(acc.to_coeff(), ea.mul(&eb).to_coeff().add(&a));
-    check_monomials(&q, &a, &ia);
+    check_automorphisms(&q, &a, &ia);
 }
 
-fn check_monomials<W: Word>(q: &RnsBasis<W>, a: &RnsPoly<W, Coeff>, ia: &[BigInt]) {
+fn check_automorphisms<W: Word>(q: &RnsBasis<W>, a: &RnsPoly<W, Coeff>, ia: &[BigInt]) {
     let n = q.n();
-    for k in [0, 1, n - 1, n, n + 3, 2 * n - 1, 2 * n] {
-        let mut x_k = vec![BigInt::ZERO; n];
-        x_k[k % n] = BigInt::from(if (k / n) % 2 == 1 { -1 } else { 1 });
-        assert_eq!(
-            a.monomial_mul(k).compose_centered(),
-            negacyclic(ia, &x_k, q.product()),
-            "x^{k}"
-        );
-    }
     for g in (1..2 * n).step_by(2) {
         let auto = Automorphism::new(n, g).unwrap();
         let mut want = vec![BigInt::ZERO; n];
@@ -153,14 +144,6 @@ fn check_conversion<W: Word>(n: usize, from: &[u32], to: &[u32], seed: u64) {
                 "coefficient {value}"
             );
         }
-    }
-    let mut fast = RnsPoly::<W, Coeff>::zeros(&p);
-    converter.convert_fast_into(x.data(), fast.data_mut(), &mut Scratch::new());
-    for (c, value) in x.compose().iter().enumerate() {
-        let column: Vec<W> = fast.limbs().map(|l| l[c]).collect();
-        let multiple =
-            (0..q.len()).any(|u| p.decompose(&signed(&(value + q.product() * u))) == column);
-        assert!(multiple, "fast conversion is off by less than L Q");
     }
 }
 

@@ -67,6 +67,27 @@ def riddles(root: Path) -> list[str]:
     ]
 
 
+def riddles_in_pages(root: Path) -> list[str]:
+    """Lines of pages with such a word: file, line, word. A printed table does not count."""
+    pages = [*root.glob("*.md"), *(root / "docs").glob("*.md"), *(root / "examples").glob("*.md")]
+    return [
+        f"{path.relative_to(root)}:{number}: {found[0]}"
+        for path in sorted(pages)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (found := RIDDLES.search(line)) and not line.startswith("median, with so many")
+    ]
+
+
+def test_no_word_riddles_in_pages() -> None:
+    assert riddles_in_pages(ROOT) == []
+
+
+def test_a_word_that_riddles_is_found_in_a_page(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text("# A page\n\nWhoever reads it has to guess.\n")
+    assert riddles_in_pages(tmp_path) == ["docs/page.md:3: Whoever"]
+
+
 def _left_out(path: Path) -> bool:
     is_test = path.name.startswith("test") or {"target", "tests"} & set(path.parts)
     generates_rtl = path == Path("python/ringsmith/gen/latency.py")

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from ringsmith.hw import sources
 
 Layout = tuple[tuple[str, int], ...]
 
-PACKAGES = ("rs_error_pkg", "rs_core_pkg", "rs_bundle_pkg")
+PACKAGES = ("rs_error_pkg", "rs_core_pkg", "rs_bundle_pkg", "rs_axil_pkg")
 #: A struct that counts as one field: its number is a slot, or ZERO_SOURCE.
 WHOLE = "source_t"
 _TYPEDEF = re.compile(r"typedef (?:enum )?(logic|struct packed)\s*([^{;]*?)\s*(?:\{(.*?)\})?\s*(\w+);", re.DOTALL)
@@ -23,6 +23,7 @@ ZERO_SOURCE = 32
 """A source_t that reads as zero; below it, the slot's number."""
 
 
+@cache
 def _text(module: str) -> str:
     """A source file without its comments."""
     return re.sub(r"//.*", "", sources.library()[module].read_text("utf-8"))
@@ -85,11 +86,16 @@ def unpack(layout: Layout, word: int) -> dict[str, int]:
 
 
 class Pins:
-    """The pins of a module by name: `port`, `port.field` of a bundle, `port[1].field` of the second of several."""
+    """The pins of a module by name: `port`, `port.field` of a bundle, `port[1].field` of the second of several.
+
+    All objects share what was driven last: a simulation has one module.
+    """
+
+    _written: ClassVar[dict[str, int]] = {}
 
     def __init__(self, dut: Any) -> None:
         """Hold the simulator's handle of the module."""
-        self.dut, self._written = dut, dict[str, int]()
+        self.dut = dut
         self._bundles = {name: layouts()[kind] for kind, name in _PORT.findall(_text(dut._name)) if kind in layouts()}
         self._places: dict[str, tuple[str, int, int]] = {}
 

@@ -8,6 +8,7 @@
 // CONTROL.reset holds core_rst_no low for 8 cycles; the registers themselves are reset by rst_ni only. STATUS.idle
 // stays low until the reset is over and the data port has nothing in flight; commands and tables wait for it.
 module rs_host_ctrl
+  import rs_axil_pkg::*;
   import rs_build_pkg::*;
   import rs_bundle_pkg::*;
 #(
@@ -28,23 +29,8 @@ module rs_host_ctrl
   input  logic                   clk_i,
   input  logic                   rst_ni,
   // AXI4-Lite slave.
-  input  logic                   axil_awvalid_i,
-  output logic                   axil_awready_o,
-  input  logic            [11:0] axil_awaddr_i,
-  input  logic                   axil_wvalid_i,
-  output logic                   axil_wready_o,
-  input  logic            [31:0] axil_wdata_i,
-  input  logic            [ 3:0] axil_wstrb_i,
-  output logic                   axil_bvalid_o,
-  input  logic                   axil_bready_i,
-  output logic            [ 1:0] axil_bresp_o,
-  input  logic                   axil_arvalid_i,
-  output logic                   axil_arready_o,
-  input  logic            [11:0] axil_araddr_i,
-  output logic                   axil_rvalid_o,
-  input  logic                   axil_rready_i,
-  output logic            [31:0] axil_rdata_o,
-  output logic            [ 1:0] axil_rresp_o,
+  input  axil_req_t              axil_i,
+  output axil_rsp_t              axil_o,
   output logic                   irq_o,
   // Core.
   output logic                   core_rst_no,
@@ -92,25 +78,25 @@ module rs_host_ctrl
   rs_host_regs u_regs (
     .clk           (clk_i),
     .arst_n        (rst_ni),
-    .s_axil_awready(axil_awready_o),
-    .s_axil_awvalid(axil_awvalid_i),
-    .s_axil_awaddr (axil_awaddr_i),
+    .s_axil_awready(axil_o.awready),
+    .s_axil_awvalid(axil_i.awvalid),
+    .s_axil_awaddr (axil_i.awaddr),
     .s_axil_awprot ('0),
-    .s_axil_wready (axil_wready_o),
-    .s_axil_wvalid (axil_wvalid_i),
-    .s_axil_wdata  (axil_wdata_i),
-    .s_axil_wstrb  (axil_wstrb_i),
-    .s_axil_bready (axil_bready_i),
-    .s_axil_bvalid (axil_bvalid_o),
-    .s_axil_bresp  (axil_bresp_o),
-    .s_axil_arready(axil_arready_o),
-    .s_axil_arvalid(axil_arvalid_i),
-    .s_axil_araddr (axil_araddr_i),
+    .s_axil_wready (axil_o.wready),
+    .s_axil_wvalid (axil_i.wvalid),
+    .s_axil_wdata  (axil_i.wdata),
+    .s_axil_wstrb  (axil_i.wstrb),
+    .s_axil_bready (axil_i.bready),
+    .s_axil_bvalid (axil_o.bvalid),
+    .s_axil_bresp  (axil_o.bresp),
+    .s_axil_arready(axil_o.arready),
+    .s_axil_arvalid(axil_i.arvalid),
+    .s_axil_araddr (axil_i.araddr),
     .s_axil_arprot ('0),
-    .s_axil_rready (axil_rready_i),
-    .s_axil_rvalid (axil_rvalid_o),
-    .s_axil_rdata  (axil_rdata_o),
-    .s_axil_rresp  (axil_rresp_o),
+    .s_axil_rready (axil_i.rready),
+    .s_axil_rvalid (axil_o.rvalid),
+    .s_axil_rdata  (axil_o.rdata),
+    .s_axil_rresp  (axil_o.rresp),
     .hwif_in       (hw_in),
     .hwif_out      (hw_out)
   );

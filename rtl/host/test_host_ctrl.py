@@ -26,6 +26,7 @@ def field(name: str, part: str, value: int) -> int:
 
 async def begin(dut) -> None:
     inputs = {f"{name}_i": 0 for name in QUIET + PORT}
+    Pins(dut).set(rest_axil())
     await start(dut, **rest_axil(), **inputs, cmd_ready_i=1, cmd_level_i=0)
     for _ in range(12):
         await FallingEdge(dut.clk_i)
@@ -127,17 +128,17 @@ async def check_interrupts(dut):
 
 async def writes(dut, *words: tuple[int, int]) -> None:
     """Write registers one after the other, each offered as soon as the one before was taken, without its answer."""
-    dut.axil_bready_i.value, dut.axil_wstrb_i.value = 1, 15
+    pins = Pins(dut)
+    pins.set({"axil_i.bready": 1, "axil_i.wstrb": 15})
     for where, value in words:
-        dut.axil_awaddr_i.value, dut.axil_wdata_i.value = where, value
+        pins.set({"axil_i.awaddr": where, "axil_i.wdata": value})
         left = {"aw", "w"}
         while left:
-            for channel in ("aw", "w"):
-                getattr(dut, f"axil_{channel}valid_i").value = int(channel in left)
+            pins.set({f"axil_i.{channel}valid": int(channel in left) for channel in ("aw", "w")})
             await RisingEdge(dut.clk_i)
-            left -= {channel for channel in left if int(getattr(dut, f"axil_{channel}ready_o").value)}
+            left -= {channel for channel in left if pins[f"axil_o.{channel}ready"]}
             await FallingEdge(dut.clk_i)
-    dut.axil_awvalid_i.value = dut.axil_wvalid_i.value = 0
+    pins.set({"axil_i.awvalid": 0, "axil_i.wvalid": 0})
 
 
 async def seen_after(dut, bit: int, mask: int, offset: int) -> tuple[bool, bool]:

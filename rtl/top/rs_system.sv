@@ -8,6 +8,7 @@
 // The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers
 // as spec/registers.rdl has them, behind AXI4-Lite. Reset of rst_ni: see the tops.
 module rs_system
+  import rs_axil_pkg::*;
   import rs_build_pkg::*;
   import rs_bundle_pkg::*;
 #(
@@ -24,58 +25,43 @@ module rs_system
   parameter logic [127:0] BuildHash = '0,
   localparam int unsigned PortWords = Cfg.WidePort ? Cfg.Lanes : 1
 ) (
-  input  logic                                clk_i,
-  input  logic                                rst_ni,
+  input  logic                                  clk_i,
+  input  logic                                  rst_ni,
 `ifdef RINGSMITH_FAULT_PIN
   // Test hook of builds that ask for it: see rs_core.
-  input  logic                                fault_i,
+  input  logic                                  fault_i,
 `endif
-  output logic                                irq_o,
+  output logic                                  irq_o,
   // AXI4-Lite slave: registers.
-  input  logic                                axil_awvalid_i,
-  output logic                                axil_awready_o,
-  input  logic    [                     11:0] axil_awaddr_i,
-  input  logic                                axil_wvalid_i,
-  output logic                                axil_wready_o,
-  input  logic    [                     31:0] axil_wdata_i,
-  input  logic    [                      3:0] axil_wstrb_i,
-  output logic                                axil_bvalid_o,
-  input  logic                                axil_bready_i,
-  output logic    [                      1:0] axil_bresp_o,
-  input  logic                                axil_arvalid_i,
-  output logic                                axil_arready_o,
-  input  logic    [                     11:0] axil_araddr_i,
-  output logic                                axil_rvalid_o,
-  input  logic                                axil_rready_i,
-  output logic    [                     31:0] axil_rdata_o,
-  output logic    [                      1:0] axil_rresp_o,
+  input  axil_req_t                             axil_i,
+  output axil_rsp_t                             axil_o,
   // Data port, as rs_core has it; its reset, and where the host's buffers begin.
-  output logic                                dma_rst_no,
-  output logic    [                     63:0] dma_base_o,
-  output logic                                dma_req_valid_o,
-  input  logic                                dma_req_ready_i,
-  output logic                                dma_req_store_o,
-  output logic    [                     19:0] dma_req_buf_o,
-  output logic    [                      3:0] dma_req_logn_o,
-  input  logic                                ld_valid_i,
-  output logic                                ld_ready_o,
-  input  logic    [PortWords*Cfg.P*Cfg.W-1:0] ld_data_i,
-  input  logic                                ld_err_i,
-  output logic                                st_valid_o,
-  input  logic                                st_ready_i,
-  output logic    [PortWords*Cfg.P*Cfg.W-1:0] st_data_o,
-  output logic                                st_last_o,
-  input  logic                                st_done_i,
-  input  logic                                st_err_i,
+  output logic                                  dma_rst_no,
+  output logic      [                     63:0] dma_base_o,
+  output logic                                  dma_req_valid_o,
+  input  logic                                  dma_req_ready_i,
+  output logic                                  dma_req_store_o,
+  output logic      [                     19:0] dma_req_buf_o,
+  output logic      [                      3:0] dma_req_logn_o,
+  input  logic                                  ld_valid_i,
+  output logic                                  ld_ready_o,
+  input  logic      [PortWords*Cfg.P*Cfg.W-1:0] ld_data_i,
+  input  logic                                  ld_err_i,
+  output logic                                  st_valid_o,
+  input  logic                                  st_ready_i,
+  output logic      [PortWords*Cfg.P*Cfg.W-1:0] st_data_o,
+  output logic                                  st_last_o,
+  input  logic                                  st_done_i,
+  input  logic                                  st_err_i,
   // State of the data port, for registers: whether it works; a transfer that waits for a serial host.
-  input  logic                                port_busy_i,
-  input  logic                                transfer_valid_i,
-  input  logic                                transfer_store_i,
-  input  logic    [                     19:0] transfer_buf_i,
-  input  logic    [                      3:0] transfer_logn_i,
+  input  logic                                  port_busy_i,
+  input  logic                                  transfer_valid_i,
+  input  logic                                  transfer_store_i,
+  input  logic      [                     19:0] transfer_buf_i,
+  input  logic      [                      3:0] transfer_logn_i,
   // Events for a timeline, as rs_core gives them; its own cycle count.
-  output events_t                             events_o,
-  output logic    [                     63:0] cycles_o
+  output events_t                               events_o,
+  output logic      [                     63:0] cycles_o
 );
 
   logic clear, busy, error, sync;
@@ -89,12 +75,9 @@ module rs_system
   assign cycles_o = counters.cycles;
 
   // Behind the controller, if there is one: the accesses of both.
-  logic reg_awvalid, reg_awready, reg_wvalid, reg_wready, reg_bvalid, reg_bready, reg_irq;
-  logic reg_arvalid, reg_arready, reg_rvalid, reg_rready;
-  logic [11:0] reg_awaddr, reg_araddr;
-  logic [31:0] reg_wdata, reg_rdata;
-  logic [3:0] reg_wstrb;
-  logic [1:0] reg_bresp, reg_rresp;
+  axil_req_t reg_req;
+  axil_rsp_t reg_rsp;
+  logic reg_irq;
 
   if (Cfg.Controller != ControllerNone) begin : gen_controller
     logic controller_irq;
@@ -104,61 +87,46 @@ module rs_system
       .clk_i,
       .rst_ni,
       .irq_o(controller_irq),
-      .s_axil_awvalid_i(axil_awvalid_i),
-      .s_axil_awready_o(axil_awready_o),
-      .s_axil_awaddr_i(axil_awaddr_i),
-      .s_axil_wvalid_i(axil_wvalid_i),
-      .s_axil_wready_o(axil_wready_o),
-      .s_axil_wdata_i(axil_wdata_i),
-      .s_axil_wstrb_i(axil_wstrb_i),
-      .s_axil_bvalid_o(axil_bvalid_o),
-      .s_axil_bready_i(axil_bready_i),
-      .s_axil_bresp_o(axil_bresp_o),
-      .s_axil_arvalid_i(axil_arvalid_i),
-      .s_axil_arready_o(axil_arready_o),
-      .s_axil_araddr_i(axil_araddr_i),
-      .s_axil_rvalid_o(axil_rvalid_o),
-      .s_axil_rready_i(axil_rready_i),
-      .s_axil_rdata_o(axil_rdata_o),
-      .s_axil_rresp_o(axil_rresp_o),
-      .axil_awvalid_o(reg_awvalid),
-      .axil_awready_i(reg_awready),
-      .axil_awaddr_o(reg_awaddr),
-      .axil_wvalid_o(reg_wvalid),
-      .axil_wready_i(reg_wready),
-      .axil_wdata_o(reg_wdata),
-      .axil_wstrb_o(reg_wstrb),
-      .axil_bvalid_i(reg_bvalid),
-      .axil_bready_o(reg_bready),
-      .axil_bresp_i(reg_bresp),
-      .axil_arvalid_o(reg_arvalid),
-      .axil_arready_i(reg_arready),
-      .axil_araddr_o(reg_araddr),
-      .axil_rvalid_i(reg_rvalid),
-      .axil_rready_o(reg_rready),
-      .axil_rdata_i(reg_rdata),
-      .axil_rresp_i(reg_rresp)
+      .s_axil_awvalid_i(axil_i.awvalid),
+      .s_axil_awready_o(axil_o.awready),
+      .s_axil_awaddr_i(axil_i.awaddr),
+      .s_axil_wvalid_i(axil_i.wvalid),
+      .s_axil_wready_o(axil_o.wready),
+      .s_axil_wdata_i(axil_i.wdata),
+      .s_axil_wstrb_i(axil_i.wstrb),
+      .s_axil_bvalid_o(axil_o.bvalid),
+      .s_axil_bready_i(axil_i.bready),
+      .s_axil_bresp_o(axil_o.bresp),
+      .s_axil_arvalid_i(axil_i.arvalid),
+      .s_axil_arready_o(axil_o.arready),
+      .s_axil_araddr_i(axil_i.araddr),
+      .s_axil_rvalid_o(axil_o.rvalid),
+      .s_axil_rready_i(axil_i.rready),
+      .s_axil_rdata_o(axil_o.rdata),
+      .s_axil_rresp_o(axil_o.rresp),
+      .axil_awvalid_o(reg_req.awvalid),
+      .axil_awready_i(reg_rsp.awready),
+      .axil_awaddr_o(reg_req.awaddr),
+      .axil_wvalid_o(reg_req.wvalid),
+      .axil_wready_i(reg_rsp.wready),
+      .axil_wdata_o(reg_req.wdata),
+      .axil_wstrb_o(reg_req.wstrb),
+      .axil_bvalid_i(reg_rsp.bvalid),
+      .axil_bready_o(reg_req.bready),
+      .axil_bresp_i(reg_rsp.bresp),
+      .axil_arvalid_o(reg_req.arvalid),
+      .axil_arready_i(reg_rsp.arready),
+      .axil_araddr_o(reg_req.araddr),
+      .axil_rvalid_i(reg_rsp.rvalid),
+      .axil_rready_o(reg_req.rready),
+      .axil_rdata_i(reg_rsp.rdata),
+      .axil_rresp_i(reg_rsp.rresp)
     );
     assign irq_o = reg_irq || controller_irq;
   end else begin : gen_host_only
-    assign reg_awvalid = axil_awvalid_i;
-    assign axil_awready_o = reg_awready;
-    assign reg_awaddr = axil_awaddr_i;
-    assign reg_wvalid = axil_wvalid_i;
-    assign axil_wready_o = reg_wready;
-    assign reg_wdata = axil_wdata_i;
-    assign reg_wstrb = axil_wstrb_i;
-    assign axil_bvalid_o = reg_bvalid;
-    assign reg_bready = axil_bready_i;
-    assign axil_bresp_o = reg_bresp;
-    assign reg_arvalid = axil_arvalid_i;
-    assign axil_arready_o = reg_arready;
-    assign reg_araddr = axil_araddr_i;
-    assign axil_rvalid_o = reg_rvalid;
-    assign reg_rready = axil_rready_i;
-    assign axil_rdata_o = reg_rdata;
-    assign axil_rresp_o = reg_rresp;
-    assign irq_o = reg_irq;
+    assign reg_req = axil_i;
+    assign axil_o  = reg_rsp;
+    assign irq_o   = reg_irq;
   end
 
   rs_host_ctrl #(
@@ -172,23 +140,8 @@ module rs_system
   ) u_ctrl (
     .clk_i,
     .rst_ni,
-    .axil_awvalid_i(reg_awvalid),
-    .axil_awready_o(reg_awready),
-    .axil_awaddr_i(reg_awaddr),
-    .axil_wvalid_i(reg_wvalid),
-    .axil_wready_o(reg_wready),
-    .axil_wdata_i(reg_wdata),
-    .axil_wstrb_i(reg_wstrb),
-    .axil_bvalid_o(reg_bvalid),
-    .axil_bready_i(reg_bready),
-    .axil_bresp_o(reg_bresp),
-    .axil_arvalid_i(reg_arvalid),
-    .axil_arready_o(reg_arready),
-    .axil_araddr_i(reg_araddr),
-    .axil_rvalid_o(reg_rvalid),
-    .axil_rready_i(reg_rready),
-    .axil_rdata_o(reg_rdata),
-    .axil_rresp_o(reg_rresp),
+    .axil_i(reg_req),
+    .axil_o(reg_rsp),
     .irq_o(reg_irq),
     .core_rst_no(dma_rst_no),
     .clear_o(clear),

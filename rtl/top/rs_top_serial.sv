@@ -153,10 +153,12 @@ module rs_top_serial #(
   logic [7:0] rx_data, tx_data, din_data, dout_data;
   logic [23:0] din_left, dout_left;
   logic din_valid, din_ready, dout_valid, dout_ready;
-  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   logic [11:0] addr;
-  logic [31:0] wdata, rdata;
-  logic [1:0] bresp, rresp;
+  rs_axil_pkg::axil_req_t axil_req;
+  rs_axil_pkg::axil_rsp_t axil_rsp;
+  assign axil_req.awaddr = addr;
+  assign axil_req.araddr = addr;
+  assign axil_req.wstrb  = '1;
 
   rs_serial_link #(
     .UartDivisor(UartDivisor)
@@ -204,21 +206,21 @@ module rs_top_serial #(
     .dout_valid_i(dout_valid),
     .dout_ready_o(dout_ready),
     .dout_data_i(dout_data),
-    .axil_awvalid_o(awvalid),
-    .axil_awready_i(awready),
+    .axil_awvalid_o(axil_req.awvalid),
+    .axil_awready_i(axil_rsp.awready),
     .axil_addr_o(addr),
-    .axil_wvalid_o(wvalid),
-    .axil_wready_i(wready),
-    .axil_wdata_o(wdata),
-    .axil_bvalid_i(bvalid),
-    .axil_bready_o(bready),
-    .axil_bresp_i(bresp),
-    .axil_arvalid_o(arvalid),
-    .axil_arready_i(arready),
-    .axil_rvalid_i(rvalid),
-    .axil_rready_o(rready),
-    .axil_rdata_i(rdata),
-    .axil_rresp_i(rresp)
+    .axil_wvalid_o(axil_req.wvalid),
+    .axil_wready_i(axil_rsp.wready),
+    .axil_wdata_o(axil_req.wdata),
+    .axil_bvalid_i(axil_rsp.bvalid),
+    .axil_bready_o(axil_req.bready),
+    .axil_bresp_i(axil_rsp.bresp),
+    .axil_arvalid_o(axil_req.arvalid),
+    .axil_arready_i(axil_rsp.arready),
+    .axil_rvalid_i(axil_rsp.rvalid),
+    .axil_rready_o(axil_req.rready),
+    .axil_rdata_i(axil_rsp.rdata),
+    .axil_rresp_i(axil_rsp.rresp)
   );
 
   // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
@@ -236,23 +238,8 @@ module rs_top_serial #(
     .fault_i,
 `endif
     .irq_o,
-    .axil_awvalid_i(awvalid),
-    .axil_awready_o(awready),
-    .axil_awaddr_i(addr),
-    .axil_wvalid_i(wvalid),
-    .axil_wready_o(wready),
-    .axil_wdata_i(wdata),
-    .axil_wstrb_i('1),
-    .axil_bvalid_o(bvalid),
-    .axil_bready_i(bready),
-    .axil_bresp_o(bresp),
-    .axil_arvalid_i(arvalid),
-    .axil_arready_o(arready),
-    .axil_araddr_i(addr),
-    .axil_rvalid_o(rvalid),
-    .axil_rready_i(rready),
-    .axil_rdata_o(rdata),
-    .axil_rresp_o(rresp),
+    .axil_i(axil_req),
+    .axil_o(axil_rsp),
     .dma_rst_no(dma_rst_n),
     .dma_base_o(dma_base),
     .dma_req_valid_o(req_valid),

@@ -13,6 +13,7 @@ from dv.host import RESET, TRANSFER, Host, check_counters, check_info, program
 from dv.instructions import Insn
 from dv.parameters import parameter
 from dv.stimulus import cycles, start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
@@ -34,6 +35,7 @@ class System(Host):
 
 
 async def started(dut) -> tuple[System, DataPort]:
+    Pins(dut).set(rest_axil())
     await start(dut, **rest_axil(), **DATA_PORT_AT_REST, **{f"{name}_i": 0 for name in QUIET})
     host = System(dut)
     port = DataPort(dut, host)

@@ -25,7 +25,7 @@ MEMORY = re.compile(
 )
 #: What is said of the plaintext's slots alone.
 PLAINTEXT = re.compile(
-    r"(?i)\bslot_error\b|\bslots_of\b|\bslot[ _]programs?\b|\bslots? of (an?|the|each|every|its) (\w+ )?"
+    r"(?i)\bslot_error\b|\bslot[ _]programs?\b|\bslots? of (an?|the|each|every|its) (\w+ )?"
     r"(plaintext|ciphertext|vector|row)|\bslots? (rotated )?(left|right) by\b|\b(row|rows|vector|vectors) of slots\b"
     r"|\b(real|complex|plaintext) slots?\b|\bslots? modulo\b"
 )

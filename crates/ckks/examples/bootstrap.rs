@@ -126,6 +126,13 @@ fn main() -> Result<(), Error> {
         mib(boot.memory()),
         start.elapsed().as_secs_f64()
     );
+    let estimator = main.estimator();
+    let fresh = estimator.encode(1.0, params.input_level(), main.scale());
+    let fresh = estimator.slot_error(&estimator.encrypt_secret(&fresh));
+    println!(
+        "stated: {:.1} bits for every message",
+        -boot.error_bound(fresh)?.log2()
+    );
     for (name, message) in messages() {
         let (mean, least, seconds) = refresh(&boot, &keys, &secret, &message)?;
         println!("{name:12} {seconds:6.2} s, {mean:.1} bits on average, {least:.1} at worst");

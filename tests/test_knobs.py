@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ringsmith.gen import build, generated
+from ringsmith.gen import build
+from ringsmith.gen.files import generated
 
 ROOT = Path(__file__).parents[1]
 KNOBS = build.load(ROOT / "spec" / "build.yaml").knobs

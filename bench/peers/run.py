@@ -36,7 +36,7 @@ from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
 from table import BATCH, OURS, PORTABLE, further_tables, print_table, stored
 
-from ringsmith.gen import write_all
+from ringsmith.gen.files import write_all
 from ringsmith.results.measure import commit_here
 from ringsmith.results.peers import Machine, save_machine
 

@@ -10,121 +10,30 @@ def square(x):
 
 from __future__ import annotations
 
-from ringsmith._native import __version__
-from ringsmith.compiler.params.sets import ParameterSet
-from ringsmith.errors import (
-    DeviceError,
-    FormatError,
-    InputError,
-    KernelError,
-    KeyMismatchError,
-    ParameterError,
-    RingsmithError,
-    SeedError,
-    SeedWarning,
-    ToolError,
-)
-from ringsmith.frontend.approximation import Approximation, Composition, approximate
-from ringsmith.frontend.declare import Encrypted, Output, Plain
-from ringsmith.frontend.functions import (
-    abs_squared,
-    concatenate,
-    encrypt_zero,
-    mod_drop,
-    polynomial,
-    relinearize,
-    rescale,
-    rotate,
-    square,
-    stack,
-    sum,
-    swap_rows,
-    within,
-)
-from ringsmith.frontend.manual import Cipher, PlainVector
-from ringsmith.frontend.param_request import ParamRequest
-from ringsmith.frontend.refresh import refresh
-from ringsmith.frontend.tensor import Tensor
-from ringsmith.models.from_onnx import from_onnx
-from ringsmith.models.from_scikit_learn import from_sklearn
-from ringsmith.models.model import Accuracy, Model
-from ringsmith.remote import RemoteError, connect, connect_async
-from ringsmith.runtime.calibrate import calibrate
-from ringsmith.runtime.client import Client, Encryptor
-from ringsmith.runtime.kernel import Kernel, kernel
-from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
-from ringsmith.runtime.objects import load
-from ringsmith.runtime.program import Program
-from ringsmith.runtime.rounds import Rounds, RoundsClient, RoundsServer, converse
-from ringsmith.runtime.runner import run
-from ringsmith.runtime.server import Server
-from ringsmith.runtime.together import compile
+import ast
+from importlib import import_module
+from pathlib import Path
+
+#: The module that defines each public name. It is loaded when a program first asks for the name: a command that prints
+#: its help need not wait for all of them.
+_HOMES = {
+    alias.name: str(node.module)
+    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name, from then on an ordinary attribute."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ringsmith' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return sorted(__all__)
-
-
-__all__ = [
-    "Accuracy",
-    "Approximation",
-    "Cipher",
-    "Client",
-    "Composition",
-    "DeviceError",
-    "Encrypted",
-    "Encryptions",
-    "Encryptor",
-    "FormatError",
-    "InputError",
-    "Kernel",
-    "KernelError",
-    "KeyMismatchError",
-    "Keys",
-    "Model",
-    "Output",
-    "ParamRequest",
-    "ParameterError",
-    "ParameterSet",
-    "Plain",
-    "PlainVector",
-    "Program",
-    "PublicKey",
-    "RemoteError",
-    "RingsmithError",
-    "Rounds",
-    "RoundsClient",
-    "RoundsServer",
-    "SeedError",
-    "SeedWarning",
-    "Server",
-    "Tensor",
-    "ToolError",
-    "__version__",
-    "abs_squared",
-    "approximate",
-    "calibrate",
-    "compile",
-    "concatenate",
-    "connect",
-    "connect_async",
-    "converse",
-    "encrypt_zero",
-    "from_onnx",
-    "from_sklearn",
-    "kernel",
-    "load",
-    "mod_drop",
-    "polynomial",
-    "refresh",
-    "relinearize",
-    "rescale",
-    "rotate",
-    "run",
-    "square",
-    "stack",
-    "sum",
-    "swap_rows",
-    "within",
-]
+    return __all__

@@ -8,14 +8,22 @@ import sys
 import sysconfig
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 
-import numpy as np
+
+def _folder(package: str) -> str:
+    """Return the folder of an installed package without importing it."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return str(Path(spec.origin).resolve().parent)
+
 
 _PACKAGE = str(Path(__file__).resolve().parent)
-_NUMPY = str(Path(np.__file__).resolve().parent)
+_NUMPY = _folder("numpy")
 _STANDARD = sysconfig.get_path("stdlib")
 
 

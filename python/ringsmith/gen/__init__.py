@@ -3,7 +3,3 @@
 
 `python -m ringsmith.gen` writes the files, `python -m ringsmith.gen --check` fails if one of them has drifted.
 """
-
-from ringsmith.gen.files import REPO, generated, stale, write_all
-
-__all__ = ["REPO", "generated", "stale", "write_all"]

@@ -6,7 +6,8 @@ import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import FormatError, ParameterError
-from ringsmith.gen import REPO, build, build_top, expr, generated
+from ringsmith.gen import build, build_top, expr
+from ringsmith.gen.files import REPO, generated
 from ringsmith.knobs import CORE_CFG
 from ringsmith.presets import load_preset
 

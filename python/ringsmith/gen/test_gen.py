@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import FormatError
-from ringsmith.gen import REPO, generated, stale, write_all
 from ringsmith.gen.expr import evaluate, parse, to_rust, to_sv
+from ringsmith.gen.files import REPO, generated, stale, write_all
 from ringsmith.gen.isa import load_isa
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import FormatError
-from ringsmith.gen import REPO, stale, write_all
+from ringsmith.gen.files import REPO, stale, write_all
 from ringsmith.gen.operations import load_operations
 
 SPEC = REPO / "spec" / "operations.yaml"

@@ -13,7 +13,8 @@ import pytest
 from ringsmith.claims.figures import Figures, figures
 from ringsmith.claims.ledger import Ledger
 from ringsmith.errors import InputError
-from ringsmith.gen import REPO, peers, stale, write_all
+from ringsmith.gen import peers
+from ringsmith.gen.files import REPO, stale, write_all
 from ringsmith.gen.pages import OLD, REFERENCE, formatted, refreshed, shown, without_ages
 from ringsmith.results import Record, Result, Run, load_records, read, save
 from ringsmith.results.peers import load_machines, save_machine

@@ -24,6 +24,7 @@ from ringsmith.gen import (
     operations_rust,
     pages,
     peers,
+    security_rust,
     stub,
 )
 from ringsmith.gen.isa import load_isa
@@ -66,6 +67,8 @@ def generated(root: Path = REPO) -> dict[Path, str]:
         files[Path("docs/format.md")] = _with_part(page, operations_doc.render(operations))
     if (crate := root / "crates" / "python" / "src").exists():
         files[Path("python/ringsmith/_native.pyi")] = stub.render(crate)
+    if (tables := root / "spec" / "params" / "security.toml").exists():
+        files[Path("crates/rlwe/src/security/figures.rs")] = security_rust.render(tables)
     spec = root / "spec" / "latency.yaml"
     if spec.exists():
         functions = latency.load(spec)

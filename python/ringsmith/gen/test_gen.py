@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import FormatError
+from ringsmith.gen import security_rust
 from ringsmith.gen.expr import evaluate, parse, to_rust, to_sv
 from ringsmith.gen.files import REPO, generated, stale, write_all
 from ringsmith.gen.isa import load_isa
@@ -59,3 +60,18 @@ def test_expressions_print_and_evaluate() -> None:
 def test_other_expressions_are_refused(text: str) -> None:
     with pytest.raises(FormatError):
         to_sv(parse(text, "here"))
+
+
+def test_security_tables_are_refused_by_the_row(tmp_path: Path) -> None:
+    text = (REPO / "spec" / "params" / "security.toml").read_text()
+    path = tmp_path / "security.toml"
+    for old, new, said in (
+        ("[1024, 26, 0, 0]", "[1024, 26, 0]", r"\[1024, 26, 0\], but rows here are 4 whole numbers"),
+        ("[2048, 54, 126]", "[2048, -54, 126]", "whole numbers below 2\\^32"),
+        ('secret = "gaussian"', 'secret = "binary"', "secret 'binary', but the tables know ternary, gaussian"),
+        ("[fixed_weight]", "[fixed]", "fixed_weight is missing"),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        with pytest.raises(FormatError, match=said):
+            security_rust.render(path)

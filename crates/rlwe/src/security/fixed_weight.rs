@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Largest moduli for secrets of fixed weight: the rows `fixed_weight` of `spec/params/security.toml`.
 
-use serde::Deserialize;
-
 /// Classical attacks on secrets of fixed weight.
-#[derive(Deserialize)]
 pub(super) struct Rows {
     /// Source of the rows.
-    pub(super) name: String,
+    pub(super) name: &'static str,
     /// [weight, n, largest log2(QP) at 128 bits].
-    rows: Vec<[u32; 3]>,
+    pub(super) rows: &'static [[u32; 3]],
 }
 
 impl Rows {
@@ -46,7 +43,8 @@ fn log2_count(weight: u32, n: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::sampling::{ErrorDistribution, SecretDistribution};
-    use crate::security::{Drawn, Security, SecurityPolicy, SecurityTable, file};
+    use crate::security::figures::FIXED_WEIGHT;
+    use crate::security::{Drawn, Security, SecurityPolicy, SecurityTable};
 
     fn drawn(weight: u32) -> Drawn {
         Drawn {
@@ -66,7 +64,7 @@ mod tests {
     #[test]
     fn each_row_is_secure_at_its_modulus_and_refused_beyond() {
         let policy = SecurityPolicy::default();
-        for &[weight, n, max] in &file().fixed_weight.rows {
+        for &[weight, n, max] in FIXED_WEIGHT.rows {
             let judge = |bits| Security::judge(drawn(weight), n as usize, bits, policy);
             let good = judge(f64::from(max)).unwrap();
             let other = SecretDistribution::FixedWeight { weight };
@@ -78,7 +76,7 @@ mod tests {
                 .covered(policy.table, 2 * n as usize)
             );
             assert!(good.level == Some(128) && good.estimated_bits >= 128.0);
-            assert_eq!(good.source, file().fixed_weight.name);
+            assert_eq!(good.source, FIXED_WEIGHT.name);
             let error = judge(f64::from(max) + 0.1).unwrap_err().to_string();
             assert!(error.contains(&max.to_string()), "{error}");
             let lax = Security::judge(
@@ -94,8 +92,7 @@ mod tests {
     #[test]
     fn what_no_row_covers_needs_the_opt_in() {
         let lightest = |n: u32| {
-            file()
-                .fixed_weight
+            FIXED_WEIGHT
                 .rows
                 .iter()
                 .filter(|r| r[1] == n)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How secure a set is: tables of largest moduli (`spec/params/security.toml`) and an estimate between their points.
 
+mod figures;
 mod fixed_weight;
 mod policy;
 
+use figures::{ESTIMATES, FIXED_WEIGHT, TABLES};
 use fixed_weight::Rows;
 pub use policy::{Security, SecurityPolicy};
 
 use crate::Error;
 use crate::sampling::{ErrorDistribution, SecretDistribution};
-use serde::Deserialize;
-use std::sync::OnceLock;
 
 /// A published table of largest moduli.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,8 +60,7 @@ impl SecurityTable {
 }
 
 /// The kinds of secret the tables tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SecretKind {
     /// Uniform in {−1, 0, 1}.
     Ternary,
@@ -89,44 +88,24 @@ pub const LEVELS: [u32; 3] = [128, 192, 256];
 /// The narrowest error the tables speak about.
 pub const MIN_TABLE_SIGMA: f64 = 3.19;
 
-#[derive(Deserialize)]
-struct File {
-    table: Vec<Table>,
-    estimates: Estimates,
-    fixed_weight: Rows,
-}
-
-#[derive(Deserialize)]
+/// A table for one kind of secret.
 struct Table {
-    id: String,
-    name: String,
+    id: &'static str,
+    name: &'static str,
     secret: SecretKind,
-    rows: Vec<[u32; 4]>,
-}
-
-#[derive(Deserialize)]
-struct Estimates {
-    points: Vec<[u32; 3]>,
-}
-
-fn file() -> &'static File {
-    static FILE: OnceLock<File> = OnceLock::new();
-    zq::fork::once(&FILE, || {
-        toml::from_str(include_str!("../../../../spec/params/security.toml"))
-            .expect("the file in the source tree is valid")
-    })
+    /// [n, largest log2(QP) at 128, at 192, at 256 bits]; 0 where the source gives none.
+    rows: &'static [[u32; 4]],
 }
 
 /// The rows for secrets of fixed weight: of classical attacks, so that the tables of quantum attacks have none.
 fn fixed_weight_rows(which: SecurityTable) -> Option<&'static Rows> {
-    (!which.is_quantum()).then(|| &file().fixed_weight)
+    (!which.is_quantum()).then_some(&FIXED_WEIGHT)
 }
 
 /// The rows for this kind of secret, else the ternary ones, which are the stricter.
 fn table(table: SecurityTable, secret: SecretKind) -> &'static Table {
     let find = |kind| {
-        file()
-            .table
+        TABLES
             .iter()
             .find(|t| t.id == table.id() && t.secret == kind)
     };
@@ -137,7 +116,7 @@ fn table(table: SecurityTable, secret: SecretKind) -> &'static Table {
 
 /// Source of the figures of this table and secret.
 pub fn source_name(which: SecurityTable, secret: SecretKind) -> &'static str {
-    &table(which, secret).name
+    table(which, secret).name
 }
 
 /// The largest log2(QP), special primes included, that reaches `level` bits at degree `n`; `None` if none does.
@@ -243,7 +222,7 @@ impl Drawn {
         let dense = self.kinds().map(bits).fold(f64::INFINITY, f64::min);
         match self.secret {
             SecretDistribution::FixedWeight { weight } => {
-                dense.min(file().fixed_weight.estimated_bits(weight, n, log2_qp))
+                dense.min(FIXED_WEIGHT.estimated_bits(weight, n, log2_qp))
             }
             _ => dense,
         }
@@ -256,7 +235,7 @@ impl Drawn {
                 .and_then(|rows| rows.max_log2_qp(weight, n))
                 .is_some()
         {
-            return &file().fixed_weight.name;
+            return FIXED_WEIGHT.name;
         }
         let bits = |kind: &SecretKind| estimated_bits(which, *kind, n, log2_qp);
         let weakest = self.kinds().min_by(|a, b| bits(a).total_cmp(&bits(b)));
@@ -315,11 +294,7 @@ fn known_points(which: SecurityTable, secret: SecretKind, n: usize) -> Vec<(f64,
         .map(|(level, max)| (f64::from(*max), f64::from(*level)))
         .collect();
     if secret == SecretKind::Ternary && !which.is_quantum() {
-        let extra = file()
-            .estimates
-            .points
-            .iter()
-            .filter(|p| p[0] as usize == n);
+        let extra = ESTIMATES.iter().filter(|p| p[0] as usize == n);
         points.extend(extra.map(|p| (f64::from(p[1]), f64::from(p[2]))));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

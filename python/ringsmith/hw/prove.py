@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formal proofs on the real modules: pyosys writes SMT-LIB, yosys-smtbmc and z3 decide it.
 
-`python -m ringsmith.hw.prove [NAME...] [--mutants]`: each proof must pass; with `--mutants` each proof must also fail
+`python -m ringsmith.hw.prove [NAME ...] [--mutants]`: each proof must pass; with `--mutants` each proof must also fail
 on a copy of the RTL with a planted mistake. Results are cached by the hash of the sources and tools.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import importlib.metadata
 import json
@@ -328,14 +329,23 @@ def _solve(work: Path, options: list[str]) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Run the proofs, and the mistakes if asked; returns 0 if each proof holds and each mistake is noticed."""
-    names = [a for a in arguments if not a.startswith("-")]
-    chosen = [proof for proof in PROOFS if not names or proof.name in names]
+    parser = argparse.ArgumentParser(prog="python -m ringsmith.hw.prove", description=(__doc__ or "").split("\n")[0])
+    known = [proof.name for proof in PROOFS]
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"the proofs to run; all of them without: {', '.join(known)}"
+    )
+    parser.add_argument(
+        "--mutants", action="store_true", help="each proof must also fail on each of its planted mistakes"
+    )
+    asked = parser.parse_args(arguments)
+    if unknown := [name for name in asked.names if name not in known]:
+        parser.error(f"no proof is named {unknown[0]!r}: {', '.join(known)}")
     right = True
-    for proof in chosen:
+    for proof in (proof for proof in PROOFS if not asked.names or proof.name in asked.names):
         holds = prove(proof)
         right &= holds
         say(f"{'proved ' if holds else 'REFUTED'} {proof.name}: {proof.claim}")
-        for mutation in proof.mutations if "--mutants" in arguments else ():
+        for mutation in proof.mutations if asked.mutants else ():
             noticed = not prove(proof, mutation)
             right &= noticed
             say(f"{'noticed' if noticed else 'MISSED '} {proof.name}: {mutation.new.strip()}")

@@ -7,6 +7,7 @@ a build product: it is generated into the cache, keyed by the hash of its source
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -35,11 +36,14 @@ def committed() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     """Write the committed files, or with `--check` report those that differ; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m ringsmith.hw.registers", description=main.__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a file differs")
+    check = parser.parse_args(arguments).check
     wanted = committed()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in stale:
-        if "--check" in arguments:
+        if check:
             print(f"error: {path.relative_to(shipped.root())} differs from spec/*.rdl", file=sys.stderr)
         else:
             path.write_text(wanted[path])
-    return 1 if stale and "--check" in arguments else 0
+    return 1 if stale and check else 0

@@ -17,7 +17,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz bench claims lock audit sbom clean
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz check-all bench claims lock audit sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ gen-check: build $(STAMP)-hw ## Generated files against spec/
 
 fuzz: ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
+
+# In the background it goes on after the terminal is closed; its words are in build/check-all.log.
+check-all: ## Run each heavy check whole and write down what ran when; ARGS=--list prints that, BACKGROUND=1 lets it run
+	@$(if $(BACKGROUND),mkdir -p build; nohup) python3 tools/check_all.py $(ARGS) $(if $(BACKGROUND),>build/check-all.log 2>&1 & echo "check-all: runs in the background: build/check-all.log")
 
 # What `make bench` runs. WHAT: ours (our own operations and whole programs), kernels (key switches, keys and times in the
 # compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table

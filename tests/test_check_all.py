@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make check-all`: what it runs exists, what it writes is read again, a run goes on; the scripts behind it parse."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def loaded(monkeypatch: pytest.MonkeyPatch) -> Any:
+    spec = importlib.util.spec_from_file_location("check_all", ROOT / "tools/check_all.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "check_all", module)  # a dataclass looks for its module there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    module = loaded(monkeypatch)
+    monkeypatch.setattr(module, "STORE", tmp_path / "checks.toml")
+    monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(module, "CHECKS", {"quick": "passes", "lame": "fails", "absent": "lacks a tool"})
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "commit", lambda: "0123456789")
+    (tmp_path / "Makefile").write_text(
+        "quick:\n\t@echo ran >> count\nlame:\n\t@echo no; exit 1\nabsent:\n\t@echo 'no valgrind'; exit 2\n"
+    )
+    return module
+
+
+def test_each_check_is_a_target_whose_commands_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = loaded(monkeypatch)
+    for name in module.CHECKS:
+        done = subprocess.run(["make", "--dry-run", name], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert module.stored(ROOT / "spec/results/checks.toml").keys() <= module.CHECKS.keys()
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "tools").glob("*.sh")), ids=lambda path: path.name)
+def test_each_script_parses(script: Path) -> None:
+    subprocess.run(["bash", "-n", str(script)], check=True)
+
+
+def test_outcomes_are_written_and_a_run_goes_on(tool: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert tool.main([]) == 1
+    runs = tool.stored(tool.STORE)
+    assert {name: run.outcome for name, run in runs.items()} == {
+        "quick": "passed", "lame": "failed", "absent": "could not be run",
+    }  # fmt: skip
+    assert "no valgrind" in (tmp_path / "logs/absent.log").read_text()
+    assert tool.main(["quick", "absent"]) == 2
+    assert (tmp_path / "count").read_text() == "ran\n"
+    assert "quick: passed on this commit" in capfd.readouterr().out
+    assert tool.main(["quick", "--again"]) == 0
+    assert (tmp_path / "count").read_text() == "ran\nran\n"
+    assert tool.main(["--list"]) == 0
+    said = capfd.readouterr().out
+    assert "failed on 0123456789" in said
+
+
+def test_names_that_are_none_are_refused(tool: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tool.main(["sanitise"])
+    assert ended.value.code == 2
+    assert "no check is named 'sanitise': quick, lame, absent" in capfd.readouterr().err
+    assert not tool.STORE.exists()
+
+
+def test_changed_files_are_told_from_a_commit(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "commit", lambda: "0123456789+")
+    assert tool.main(["quick"]) == 0
+    assert tool.main(["quick"]) == 0
+    assert (tool.ROOT / "count").read_text() == "ran\nran\n"
+    assert tool.stored(tool.STORE)["quick"].commit == "0123456789+"

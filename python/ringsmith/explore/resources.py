@@ -29,6 +29,7 @@ from ringsmith.hw import sources
 from ringsmith.hw.synth import Board
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.presets import Preset
+from ringsmith.results.code import code
 
 Floats = NDArray[np.float64]
 #: A training point: knobs, cells by group and in all.
@@ -219,7 +220,7 @@ def units(family: str) -> list[Point]:
 
 @cache
 def rtl_hash(top: str = "rs_top_axi") -> str:
-    """Return the hash of the RTL that training points are synthesised from: names and bytes of its files.
+    """Return the hash of the RTL that training points are synthesised from: names of its files, text without comments.
 
     Of a whole build the units for base conversion and for pointwise instructions do not count: no point has one.
     """
@@ -227,7 +228,7 @@ def rtl_hash(top: str = "rs_top_axi") -> str:
     for path in sources.closure(top):
         absent = path.stem.startswith(("rs_rns", "rs_pointwise")) and path.stem not in ("rs_rns_pkg", "rs_rns_unit")
         if not absent or top == UNIT:
-            state.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            state.update(f"{path.name}\0{code(path.read_text('utf-8'), path.suffix)}\0".encode())
     return state.hexdigest()
 
 

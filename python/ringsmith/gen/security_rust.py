@@ -16,7 +16,7 @@ _HEADER = """\
 //! The figures of the security tables.
 
 use super::fixed_weight::Rows;
-use super::{SecretKind, Table};
+use super::table::{SecretKind, Table};
 
 """
 #: The kinds of secret of the tables, as Rust writes them.

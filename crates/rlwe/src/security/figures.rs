@@ -3,7 +3,7 @@
 //! The figures of the security tables.
 
 use super::fixed_weight::Rows;
-use super::{SecretKind, Table};
+use super::table::{SecretKind, Table};
 
 pub(super) static TABLES: &[Table] = &[
     Table {

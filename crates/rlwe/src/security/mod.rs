@@ -4,10 +4,13 @@
 mod figures;
 mod fixed_weight;
 mod policy;
+mod table;
 
 use figures::{ESTIMATES, FIXED_WEIGHT, TABLES};
 use fixed_weight::Rows;
 pub use policy::{Security, SecurityPolicy};
+pub use table::SecretKind;
+use table::Table;
 
 use crate::Error;
 use crate::sampling::{ErrorDistribution, SecretDistribution};
@@ -59,15 +62,6 @@ impl SecurityTable {
     }
 }
 
-/// The kinds of secret the tables tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SecretKind {
-    /// Uniform in {−1, 0, 1}.
-    Ternary,
-    /// Distributed like the error, σ at least 3.19.
-    Gaussian,
-}
-
 impl SecretDistribution {
     /// The rows of the tables of uniform secrets that apply, if any does.
     pub fn kind(&self) -> Option<SecretKind> {
@@ -87,15 +81,6 @@ pub const DEFAULT_LEVEL: u32 = 128;
 pub const LEVELS: [u32; 3] = [128, 192, 256];
 /// The narrowest error the tables speak about.
 pub const MIN_TABLE_SIGMA: f64 = 3.19;
-
-/// A table for one kind of secret.
-struct Table {
-    id: &'static str,
-    name: &'static str,
-    secret: SecretKind,
-    /// [n, largest log2(QP) at 128, at 192, at 256 bits]; 0 where the source gives none.
-    rows: &'static [[u32; 4]],
-}
 
 /// The rows for secrets of fixed weight: of classical attacks, so that the tables of quantum attacks have none.
 fn fixed_weight_rows(which: SecurityTable) -> Option<&'static Rows> {

@@ -93,8 +93,6 @@ def compile_engine(build: Build) -> int:
     """Run the compiler, its words in the log; its status."""
     LOG.parent.mkdir(exist_ok=True)
     settings = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "120", "CARGO_TERM_COLOR": "never"}
-    if not build.first:  # what a rebuild needs again is kept from the second build on: a sixth of the first one's time
-        settings["CARGO_INCREMENTAL"] = os.environ.get("CARGO_INCREMENTAL", "1")
     with LOG.open("w") as log, subprocess.Popen(
         COMMAND, cwd=ROOT, env=os.environ | settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace",

@@ -24,8 +24,7 @@ SECRETS = ("4711.25", "swordfish", "0xdeadbeef")
 # Breaks the compiler of kernels while rows, a seed and a key are local variables of several frames.
 CRASH = """
 import sys
-import ringsmith
-runner = sys.modules["ringsmith.runtime.runner"]
+from ringsmith.runtime import runner
 def broken(kernel, shapes, encryption, tower_bits):
     rows, seed, key = [4711.25] * 3, "swordfish", "0xdeadbeef"
     {crash}

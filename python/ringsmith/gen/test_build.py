@@ -52,7 +52,8 @@ def test_a_range_has_one_home(tmp_path: Path) -> None:
     """The new ends of a changed range are in every generated file, and the old ones in none."""
     root = tmp_path / "tree"
     (root / "spec").mkdir(parents=True)
-    for name in ("isa.yaml", "latency.yaml", "operations.yaml"):
+    (root / "spec" / "params").mkdir()
+    for name in ("isa.yaml", "latency.yaml", "operations.yaml", "params/security.toml"):
         (root / "spec" / name).write_text((REPO / "spec" / name).read_text())
     ends = changed(tmp_path, "legal: 1..16\n    default: 1\n", "legal: 3..13\n    default: 3\n")
     (root / "spec" / "build.yaml").write_text(ends.read_text())

@@ -45,7 +45,7 @@ fn the_weakest_distribution_in_play_limits_every_table_and_degree() {
     let wide = drawn(SecretDistribution::Binomial { eta: 21 });
     let ternary = drawn(SecretDistribution::Ternary);
     for t in TABLES {
-        let table = SecurityTable::from_id(&t.id).unwrap();
+        let table = SecurityTable::from_id(t.id).unwrap();
         for (row, (column, level)) in t
             .rows
             .iter()

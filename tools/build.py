@@ -23,14 +23,14 @@ COMMAND = [str(ROOT / ".venv/bin/maturin"), "develop", "--release", "--locked"]
 #: Share of the first build's time in percent, for crates with more than two (`cargo build --timings`); the others share
 #: the rest evenly.
 SHARE = {
-    "ringsmith-backend": 15,
-    "ringsmith-python": 11,
-    "ringsmith-ntt": 9,
-    "ringsmith-ckks": 8,
+    "ringsmith-backend": 18,
+    "ringsmith-python": 20,
+    "ringsmith-ntt": 7,
+    "ringsmith-ckks": 9,
     "ringsmith-offload": 6,
-    "ringsmith-rlwe": 6,
-    "ringsmith-program": 5,
-    "syn": 4,
+    "ringsmith-rlwe": 5,
+    "ringsmith-program": 6,
+    "syn": 3,
     "pyo3": 2,
     "ringsmith-device": 2,
     "pyo3-macros-backend": 2,
@@ -80,7 +80,7 @@ class Build:
 def show(build: Build, finished: threading.Event) -> None:
     """Print where the build is until it ends."""
     if not sys.stdout.isatty():
-        print("build: compiling the engine (two minutes or so the first time)", flush=True)
+        print("build: compiling the engine (some minutes the first time)", flush=True)
         while not finished.wait(LINES_EVERY_S):
             print(build, flush=True)
         return

@@ -116,7 +116,7 @@ BENCH_lattigo = $(PY) bench/beside_lattigo.py
 BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
 BENCHES = ours kernels guarantees explore lattigo peers
 
-bench: $(if $(filter $(WHAT),$(BENCHES)),build) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo or peers
+bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo or peers
 	@$(if $(filter $(WHAT),$(BENCHES)),$(BENCH_$(WHAT)),echo "WHAT=$(WHAT): one of $(BENCHES)" >&2; exit 2)
 
 claims: build $(STAMP)-hw ## Measure every figure that is stale, the cheapest first; goes on after a kill (hours)

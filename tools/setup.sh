@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Check the system tools, make .venv, install the locked requirement groups named as arguments (core, dev, service, hw,
-# examples): wheels only, each with the hash that its file names.
+# Check the system tools, make .venv, install the locked requirement groups named as arguments (core, build, run, dev,
+# service, hw, examples): wheels only, each with the hash that its file names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=${PATH//"$PWD/.venv/bin:"/} # the system's Python, also where a broken .venv stands

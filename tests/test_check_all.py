@@ -3,30 +3,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from loading import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def loaded(monkeypatch: pytest.MonkeyPatch) -> Any:
-    spec = importlib.util.spec_from_file_location("check_all", ROOT / "tools/check_all.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "check_all", module)  # a dataclass looks for its module there
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    module = loaded(monkeypatch)
+    module = loaded("tools/check_all.py")
     monkeypatch.setattr(module, "STORE", tmp_path / "checks.toml")
     monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
     monkeypatch.setattr(module, "CHECKS", {"quick": "passes", "lame": "fails", "absent": "lacks a tool"})
@@ -38,8 +27,8 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-def test_each_check_is_a_target_whose_commands_can_be_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = loaded(monkeypatch)
+def test_each_check_is_a_target_whose_commands_can_be_listed() -> None:
+    module = loaded("tools/check_all.py")
     for name in module.CHECKS:
         done = subprocess.run(["make", "--dry-run", name], cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

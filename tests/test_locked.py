@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -13,17 +12,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from loading import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUPS = ("core", "build", "run", "dev", "hw", "service", "examples", "tools")
 
 
 def sbom() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("sbom", ROOT / "tools" / "sbom.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module: ModuleType = loaded("tools/sbom.py")
     return module
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
-import importlib.util
 import subprocess
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from loading import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = "thing-1.dist-info/RECORD"
@@ -21,12 +21,7 @@ RECORD = "thing-1.dist-info/RECORD"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel of one module, with what the backend adds."""
     pytest.importorskip("maturin", reason="the packages of requirements/dev.txt are not installed")
-    place = ROOT / "tools" / "packaging" / "backend.py"
-    found = importlib.util.spec_from_file_location("packaging_backend", place)
-    assert found is not None
-    assert found.loader is not None
-    backend = importlib.util.module_from_spec(found)
-    found.loader.exec_module(backend)
+    backend = loaded("tools/packaging/backend.py")
     folder = tmp_path_factory.mktemp("wheels")
     with ZipFile(folder / "built.whl", "w") as built:
         built.writestr("ringsmith/__init__.py", "")

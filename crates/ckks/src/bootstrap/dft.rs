@@ -137,21 +137,20 @@ mod tests {
         (1..=sum).flat_map(with).collect()
     }
 
+    /// The embedding's own transform, of the polynomial with these folded coefficients.
+    fn embedded(u: &[Complex64]) -> Vec<Complex64> {
+        let (re, im) = (u.iter().map(|c| c.re), u.iter().map(|c| c.im));
+        let m: Vec<f64> = re.chain(im).collect();
+        let embedding = Embedding::new(2 * u.len()).unwrap();
+        embedding.to_slots(&m, u.len(), 1.0).unwrap()
+    }
+
     #[test]
     fn every_split_is_the_embedding_and_its_inverse() {
         for log in 1..=6 {
             let slots = 1usize << log;
             let u = values(slots, 1);
-            // The embedding's own transform: the polynomial with these folded coefficients.
-            let m: Vec<f64> = u
-                .iter()
-                .map(|c| c.re)
-                .chain(u.iter().map(|c| c.im))
-                .collect();
-            let z = Embedding::new(2 * slots)
-                .unwrap()
-                .to_slots(&m, slots, 1.0)
-                .unwrap();
+            let z = embedded(&u);
             for split in splits(log) {
                 let forward = factors(Direction::SlotsToCoeffs, slots, &split).unwrap();
                 let back = factors(Direction::CoeffsToSlots, slots, &split).unwrap();
@@ -172,15 +171,7 @@ mod tests {
     fn large_transforms_are_exact_and_have_few_diagonals() {
         let slots = 1 << 11;
         let u = values(slots, 2);
-        let m: Vec<f64> = u
-            .iter()
-            .map(|c| c.re)
-            .chain(u.iter().map(|c| c.im))
-            .collect();
-        let z = Embedding::new(2 * slots)
-            .unwrap()
-            .to_slots(&m, slots, 1.0)
-            .unwrap();
+        let z = embedded(&u);
         let back = factors(Direction::CoeffsToSlots, slots, &[4, 4, 3]).unwrap();
         assert!(distance(&apply(&back, &z), &reversed(&u)) < 2f64.powi(-45));
         let counts = |d, split: &[u32]| -> Vec<usize> {

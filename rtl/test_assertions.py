@@ -73,8 +73,7 @@ MEMORY_UNIT = Bench(
     "rs_mem_unit",
     {"P": 1, "Lanes": 1, "WordAddrBits": 5, "WordBits": 14},
     dict.fromkeys(
-        ("rst_ni", "start_i", "instr_i", "rd_data_i", "dma_req_ready_i", "ld_valid_i", "ld_err_i",
-         "st_ready_i", "st_done_i", "st_err_i", "stream_ready_i"), 0),
+        ("rst_ni", "start_i", "instr_i", "rd_data_i", "port_i", "stream_ready_i"), 0),
 )  # fmt: skip
 PORTS = Bench(
     "rs_slot_ports",
@@ -132,11 +131,8 @@ RNS_GROUP = Bench("rs_rns_group", {"W": 9, "P": 1, "RnsRate": 4}, {"load_i": 0, 
 SHARE = Bench(
     "rs_port_share",
     {"Cores": 3, "PortBits": 8},
-    dict.fromkeys(
-        ("rst_ni", "core_rst_ni", "base_i", "req_valid_i", "req_store_i", "req_buf_i", "req_logn_i", "ld_ready_i",
-         "st_valid_i", "st_data_i", "req_ready_i", "ld_valid_i", "st_ready_i", "st_done_i"), 0)
-    | {"idle_i": 1},
-)  # fmt: skip
+    dict.fromkeys(("rst_ni", "core_rst_ni", "base_i", "core_i", "st_data_i", "port_i"), 0) | {"idle_i": 1},
+)
 SPLIT = Bench(
     "rs_axil_split",
     {"Cores": 3},
@@ -259,8 +255,8 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
     (STREAM, [{"push_i": 1}] * 10, "a word is lost"),
     (STREAM, [{"push_i": 1}, {"push_i": 0, "claim_i": 1}, {"claim_i": 0, "drain_i": 1}],
      "words go nowhere that were claimed"),
-    (SHARE, [{"ld_valid_i": 1}], "a loaded word for nobody"),
-    (SHARE, [{"st_done_i": 1}], "a store ends that nobody asked for"),
+    (SHARE, [{"port_i.ld_valid": 1}], "a loaded word for nobody"),
+    (SHARE, [{"port_i.st_done": 1}], "a store ends that nobody asked for"),
     # An answer to a core that was not asked, and one before data have come.
     (SPLIT, [{"s_axil_awvalid_i": 1, "axil_awready_i": 7}, {"s_axil_awvalid_i": 0, "axil_bvalid_i": 1}],
      "a write answer that nobody waits for"),
@@ -366,8 +362,8 @@ SLOW = [
     Plant("rs_rns_seq", "if (done_o) busy_q <= 1'b0;", "if (group_end) busy_q <= 1'b0;", "a result of nothing",
           "test_assertions.py", "rs_rns_seq", RNS_SEQ.parameters, "check_play", play=RNS_RUN),
     share(SHARED, "first_q <= owner_q;", "a core starves", "check_turns"),
-    share("(!req_store_o && !req_store_i[c] &&", "((req_store_o == req_store_i[c]) &&", "two cores store at a time",
-          "check_common_loads"),
+    share("(!wanted.store && !core_i[c].transfer.store &&", "((wanted.store == core_i[c].transfer.store) &&",
+          "two cores store at a time", "check_common_loads"),
     decode("decoded_o.memory      = memory;", "decoded_o.memory      = 1'b1;",
            "an instruction without a unit of its own"),
     decode("(early | late) & AllSlots", "early & AllSlots", "a slot read late that is not read"),
@@ -379,7 +375,7 @@ SLOW = [
     decode("first_work = ~instr.src_a[0];", "first_work = instr.src_a[0];", "a transform writes the slot it reads"),
     Plant("rs_fifo", "if (push) words_q[tail_q] <= data_i;", "words_q[tail_q-1'b1] <= data_i;",
           "the head changes before it is taken", "prim/test_fifo.py", "rs_fifo", {"Width": 8, "Depth": 4}),
-    core("rs_mem_unit", "if (state_q == Request && dma_req_ready_i) state_q", "if (state_q == Request) state_q",
+    core("rs_mem_unit", "if (state_q == Request && port_i.ready) state_q", "if (state_q == Request) state_q",
          "a request is withdrawn"),
     core("rs_mem_unit", "assign room = ahead_q < LevelBits'(QueueWords);", "assign room = 1'b1;",
          "more words read ahead than the queue holds"),

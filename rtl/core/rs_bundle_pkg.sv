@@ -114,6 +114,30 @@ package rs_bundle_pkg;
     bank_addr_t [1:0] addr;
   } slot_write_t;
 
+  // A LOAD or STORE at the data port: host buffer and degree.
+  typedef struct packed {
+    logic valid;
+    logic store;
+    logic [19:0] buf_idx;
+    logic [3:0] log2_n;
+  } transfer_t;
+
+  // Data port: what the core drives, and what the port answers. The words, as wide as the build, are ports beside them.
+  typedef struct packed {
+    transfer_t transfer;  // valid until ready
+    logic ld_ready;
+    logic st_valid;
+    logic st_last;
+  } port_req_t;
+  typedef struct packed {
+    logic ready;  // for a transfer
+    logic ld_valid;
+    logic ld_err;
+    logic st_ready;
+    logic st_done;
+    logic st_err;
+  } port_rsp_t;
+
   // A bit for each unit.
   typedef struct packed {
     logic pointwise;

@@ -42,21 +42,10 @@ module rs_core
   // rows of a word of every lane, lane 0 lowest.
   // dma_room_i: strides of host buffers that the addresses hold.
   input  logic            [             26:0] dma_room_i,
-  output logic                                dma_req_valid_o,
-  input  logic                                dma_req_ready_i,
-  output logic                                dma_req_store_o,
-  output logic            [             19:0] dma_req_buf_o,
-  output logic            [              3:0] dma_req_logn_o,
-  input  logic                                ld_valid_i,
-  output logic                                ld_ready_o,
+  output port_req_t                           port_o,
+  input  port_rsp_t                           port_i,
   input  logic            [PortWords*P*W-1:0] ld_data_i,
-  input  logic                                ld_err_i,
-  output logic                                st_valid_o,
-  input  logic                                st_ready_i,
   output logic            [PortWords*P*W-1:0] st_data_o,
-  output logic                                st_last_o,
-  input  logic                                st_done_i,
-  input  logic                                st_err_i,
   // Status.
   output logic                                busy_o,
   output logic                                sync_o,
@@ -377,22 +366,11 @@ module rs_core
     .table_write_valid_o(table_write_valid),
     .write_o            (memory_write),
     .write_table_o      (memory_table),
-    .dma_req_valid_o,
-    .dma_req_ready_i,
-    .dma_req_store_o,
-    .dma_req_buf_o,
-    .dma_req_logn_o,
-    .ld_valid_i,
-    .ld_ready_o,
-    .ld_err_i,
-    .stream_push_o      (stream_push),
-    .stream_ready_i     (stream_push_ready),
-    .st_valid_o,
-    .st_ready_i,
+    .port_o,
+    .port_i,
     .st_data_o,
-    .st_last_o,
-    .st_done_i,
-    .st_err_i
+    .stream_push_o      (stream_push),
+    .stream_ready_i     (stream_push_ready)
   );
 
   // Streamed operand.

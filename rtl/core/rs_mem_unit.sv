@@ -5,10 +5,10 @@
 //   MEMCPY   a word a cycle:        issue -> t0 read -> t1 select -> t2 write
 //   MEMCPYR  a coefficient a cycle: as above; a word is assembled in place from P reads, dst[i] = src[brv(i)]
 //   LOAD     request, then the transfer's words taken as they come, written the cycle after, or pushed into the stream
-//   STORE    request, then the transfer's words read ahead into a queue of QueueWords; ends with st_done_i
+//   STORE    request, then the transfer's words read ahead into a queue of QueueWords; ends with port_i.st_done
 //
 // A transfer has Lanes * n/P words, lane 0's first; with WidePort n/P rows of a word of every lane. done_o comes in the
-// cycle of the last write (STORE: with st_done_i); error_o with it.
+// cycle of the last write (STORE: with port_i.st_done); error_o with it.
 module rs_mem_unit
   import rs_bundle_pkg::*;
   import rs_core_pkg::*;
@@ -33,7 +33,7 @@ module rs_mem_unit
   output logic                                       ready_o,
   output logic                                       done_o,
   output logic                                       error_o,
-  // Read: t0; the lanes' part from t1 on. A word loaded comes with ld_valid_i and is written the cycle after.
+  // Read: t0; the lanes' part from t1 on. A word loaded comes with port_i.ld_valid and is written the cycle after.
   output word_read_t                                 read_o,
   output memory_path_t                               path_o,
   input  logic         [    Lanes-1:0][WordBits-1:0] rd_data_i,
@@ -42,24 +42,13 @@ module rs_mem_unit
   output logic         [    Lanes-1:0]               table_write_valid_o,
   output word_write_t                                write_o,
   output logic         [          3:0]               write_table_o,
-  // DMA.
-  output logic                                       dma_req_valid_o,
-  input  logic                                       dma_req_ready_i,
-  output logic                                       dma_req_store_o,
-  output logic         [         19:0]               dma_req_buf_o,
-  output logic         [          3:0]               dma_req_logn_o,
-  input  logic                                       ld_valid_i,
-  output logic                                       ld_ready_o,
-  input  logic                                       ld_err_i,
+  // Data port.
+  output port_req_t                                  port_o,
+  input  port_rsp_t                                  port_i,
+  output logic         [PortWords-1:0][WordBits-1:0] st_data_o,
   // The stream: words of the data port.
   output logic                                       stream_push_o,
-  input  logic                                       stream_ready_i,
-  output logic                                       st_valid_o,
-  input  logic                                       st_ready_i,
-  output logic         [PortWords-1:0][WordBits-1:0] st_data_o,
-  output logic                                       st_last_o,
-  input  logic                                       st_done_i,
-  input  logic                                       st_err_i
+  input  logic                                       stream_ready_i
 );
 
   localparam int unsigned Log2P = $clog2(P);
@@ -99,9 +88,9 @@ module rs_mem_unit
   assign room = ahead_q < LevelBits'(QueueWords);
 
   logic load_take;
-  assign ld_ready_o    = state_q == Load && (!instr_q.stream || stream_ready_i);
+  assign port_o.ld_ready = state_q == Load && (!instr_q.stream || stream_ready_i);
   assign stream_push_o = load_take && instr_q.stream;
-  assign load_take  = ld_ready_o && ld_valid_i;
+  assign load_take  = port_o.ld_ready && port_i.ld_valid;
   assign step       = state_q == Copy || load_take || (state_q == Store && room);
   assign finish     = step && last_step && last_lane;
   assign ready_o    = state_q == Idle;
@@ -117,14 +106,14 @@ module rs_mem_unit
         state_q <= instr_i.load || instr_i.store ? Request : Copy;
         fault_q <= 1'b0;
       end
-      if (state_q == Request && dma_req_ready_i) state_q <= instr_q.load ? Load : Store;
+      if (state_q == Request && port_i.ready) state_q <= instr_q.load ? Load : Store;
       if (finish) state_q <= Wait;
       if (state_q == Wait && done_o) state_q <= Idle;
       if (step) begin
         index_q <= last_step ? '0 : index_q + 1'b1;
         if (last_step) lane_q <= last_lane ? '0 : lane_q + 1'b1;
       end
-      if (load_take && ld_err_i) fault_q <= 1'b1;
+      if (load_take && port_i.ld_err) fault_q <= 1'b1;
     end
   end
 
@@ -132,10 +121,12 @@ module rs_mem_unit
     if (start_i) instr_q <= instr_i;
   end
 
-  assign dma_req_valid_o = state_q == Request;
-  assign dma_req_store_o = instr_q.store;
-  assign dma_req_buf_o   = instr_q.buf_idx;
-  assign dma_req_logn_o  = instr_q.log2_n;
+  assign port_o.transfer = '{
+      valid: state_q == Request,
+      store: instr_q.store,
+      buf_idx: instr_q.buf_idx,
+      log2_n: instr_q.log2_n
+    };
 
   // Reversed index: of log2 n bits.
   logic [IndexBits-1:0] reversed;
@@ -237,7 +228,7 @@ module rs_mem_unit
   logic push, pop, queue_ready;
   logic [PortWords-1:0][WordBits-1:0] stored;
   assign push = read_q3 && instr_q.store;
-  assign pop  = st_valid_o && st_ready_i;
+  assign pop  = port_o.st_valid && port_i.st_ready;
   if (WidePort) begin : gen_row
     logic unused_lane;
     assign unused_lane = ^step_q3.lane;
@@ -255,9 +246,9 @@ module rs_mem_unit
     .valid_i(push),
     .ready_o(queue_ready),
     .data_i ({step_q3.last, stored}),
-    .valid_o(st_valid_o),
-    .ready_i(st_ready_i),
-    .data_o ({st_last_o, st_data_o}),
+    .valid_o(port_o.st_valid),
+    .ready_i(port_i.st_ready),
+    .data_o ({port_o.st_last, st_data_o}),
     .level_o(level)
   );
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -266,11 +257,11 @@ module rs_mem_unit
   end
 
   always_comb begin
-    if (instr_q.store) done_o = state_q == Wait && st_done_i;
+    if (instr_q.store) done_o = state_q == Wait && port_i.st_done;
     else if (instr_q.load) done_o = load_q && load_last_q;
     else done_o = copy_write && step_q3.last;
   end
-  assign error_o = done_o && (instr_q.store ? st_err_i : fault_q);
+  assign error_o = done_o && (instr_q.store ? port_i.st_err : fault_q);
 
 `ifndef SYNTHESIS
   logic armed;
@@ -293,13 +284,12 @@ module rs_mem_unit
   assert property (@(posedge clk_i) disable iff (!armed) ahead_q <= LevelBits'(QueueWords))
   else $error("%m: more words read ahead than the queue holds");
   // Handshakes: a valid word stays stable until ready.
-  assert property (@(posedge clk_i) disable iff (!armed) dma_req_valid_o && !dma_req_ready_i |=>
-                   dma_req_valid_o && $stable(
-    {dma_req_store_o, dma_req_buf_o, dma_req_logn_o}
+  assert property (@(posedge clk_i) disable iff (!armed) port_o.transfer.valid && !port_i.ready |=> $stable(
+    port_o.transfer
   ))
   else $error("%m: a request is withdrawn");
-  assert property (@(posedge clk_i) disable iff (!armed) st_valid_o && !st_ready_i |=> st_valid_o && $stable(
-    {st_last_o, st_data_o}
+  assert property (@(posedge clk_i) disable iff (!armed) port_o.st_valid && !port_i.st_ready |=> port_o.st_valid && $stable(
+    {port_o.st_last, st_data_o}
   ))
   else $error("%m: a stored word is withdrawn");
 `else

@@ -64,9 +64,7 @@ class Bench:
 
     async def start(self) -> None:
         dut = self.dut
-        for name in ("start_i", "dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"):
-            getattr(dut, name).value = 0
-        dut.rst_ni.value, dut.rd_data_i.value, dut.instr_i.value, dut.stream_ready_i.value = 0, 0, 0, 0
+        self.pins.set(dict.fromkeys(("rst_ni", "start_i", "instr_i", "rd_data_i", "port_i", "stream_ready_i"), 0))
         cocotb.start_soon(Clock(dut.clk_i, 4, unit="step").start())
         await FallingEdge(dut.clk_i)
         await FallingEdge(dut.clk_i)
@@ -104,30 +102,29 @@ class Bench:
 
     def host(self) -> None:
         """The host's side of a transfer, for the edge that follows."""
-        dut = self.dut
-        dut.dma_req_ready_i.value = int(not self.pauses())
+        pins = {"ready": not self.pauses()}
         sends = self.request is not None and self.give and not self.pauses()
-        dut.ld_valid_i.value = int(bool(sends))
+        pins["ld_valid"] = bool(sends)
         if sends:
-            self.offered, error = self.give[0]
-            dut.ld_err_i.value = error
-        dut.st_ready_i.value, dut.stream_ready_i.value = int(not self.pauses()), int(not self.pauses())
+            self.offered, pins["ld_err"] = self.give[0]
+        pins["st_ready"], stream = not self.pauses(), not self.pauses()
         ends = self.finish is not None and len(self.taken) == self.finish[0] and not self.pauses()
-        dut.st_done_i.value, dut.st_err_i.value = int(ends), self.finish[1] if ends and self.finish else 0
+        pins["st_done"], pins["st_err"] = ends, self.finish[1] if ends and self.finish else 0
+        self.pins.set({"stream_ready_i": stream} | {f"port_i.{name}": int(value) for name, value in pins.items()})
 
     def moved(self) -> None:
         """Moves the data of the coming clock edge between unit and host."""
-        dut = self.dut
-        if int(dut.dma_req_valid_o.value) and int(dut.dma_req_ready_i.value):
+        pins = self.pins
+        if pins["port_o.transfer.valid"] and pins["port_i.ready"]:
             assert self.request is None
-            self.request = tuple(int(s.value) for s in (dut.dma_req_store_o, dut.dma_req_buf_o, dut.dma_req_logn_o))  # type: ignore[assignment]
-        if int(dut.ld_valid_i.value) and int(dut.ld_ready_o.value):
+            self.request = tuple(pins[f"port_o.transfer.{field}"] for field in ("store", "buf_idx", "log2_n"))  # type: ignore[assignment]
+        if pins["port_i.ld_valid"] and pins["port_o.ld_ready"]:
             self.give.pop(0)
-        if int(dut.stream_push_o.value):
-            assert int(dut.stream_ready_i.value)
+        if pins["stream_push_o"]:
+            assert pins["stream_ready_i"]
             self.streamed.append(self.offered)
-        if int(dut.st_valid_o.value) and int(dut.st_ready_i.value):
-            self.taken.append((int(dut.st_data_o.value), int(dut.st_last_o.value)))
+        if pins["port_o.st_valid"] and pins["port_i.st_ready"]:
+            self.taken.append((pins["st_data_o"], pins["port_o.st_last"]))
 
     async def run(self, **fields: int) -> tuple[int, int]:
         """Run an instruction: the cycles from its start to done_o, and error_o."""

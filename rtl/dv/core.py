@@ -87,9 +87,7 @@ class Core(DataPort):
     async def start(self) -> None:
         """Reset, start the clock and the host's side, write moduli and what belongs to them."""
         dut = self.dut
-        for name, value in DATA_PORT_AT_REST.items():
-            getattr(dut, name).value = value
-        self.pins.set(dict.fromkeys(("clear_i", "cmd_valid_i", "constant_i", "rst_ni"), 0))
+        self.pins.set(dict.fromkeys(("clear_i", "cmd_valid_i", "constant_i", "rst_ni"), 0) | DATA_PORT_AT_REST)
         dut.dma_room_i.value = (1 << 27) - 1
         cocotb.start_soon(Clock(dut.clk_i, 2, unit="step").start())
         for _ in range(4):

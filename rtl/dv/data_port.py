@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from cocotb.triggers import FallingEdge, RisingEdge
 
+from dv.structs import Pins
+
 #: Inputs of the data port from the host, at rest: pins start at random.
-DATA_PORT_AT_REST = dict.fromkeys(
-    ("dma_req_ready_i", "ld_valid_i", "ld_err_i", "st_ready_i", "st_done_i", "st_err_i"), 0
-)
+DATA_PORT_AT_REST = {"port_i": 0}
 
 
 class Shape(Protocol):
@@ -28,7 +28,7 @@ class DataPort:
 
     def __init__(self, dut: Any, build: Shape) -> None:
         """Hold the simulator's handle and the shape of the build."""
-        self.dut, self.build = dut, build
+        self.dut, self.build, self.pins = dut, build, Pins(dut)
         self.buffers: dict[int, list[list[int]]] = {}
         self.jitter = random.Random(0)
         self.stutter = False
@@ -41,13 +41,14 @@ class DataPort:
 
     async def serve(self) -> None:
         """Serve requests for ever."""
-        dut = self.dut
-        dut.dma_req_ready_i.value = 1
+        dut, pins = self.dut, self.pins
+        pins.set({"port_i.ready": 1})
         while True:
-            await RisingEdge(dut.dma_req_valid_o)
+            while not pins["port_o.transfer.valid"]:
+                await dut.port_o.value_change
             await FallingEdge(dut.clk_i)
-            store, buffer = int(dut.dma_req_store_o.value), int(dut.dma_req_buf_o.value)
-            words = (1 << int(dut.dma_req_logn_o.value)) // self.build.p
+            store, buffer, log2_n = (pins[f"port_o.transfer.{field}"] for field in ("store", "buf_idx", "log2_n"))
+            words = (1 << log2_n) // self.build.p
             while self.hold:
                 await FallingEdge(dut.clk_i)
             await (self._take(buffer, words) if store else self._give(buffer, words))
@@ -61,35 +62,36 @@ class DataPort:
         return [word for lane in lanes for word in lane]
 
     async def _give(self, buffer: int, words: int) -> None:
-        dut, build = self.dut, self.build
+        dut, build, pins = self.dut, self.build, self.pins
         for number, chunk in enumerate(self._crossing(buffer, words)):
             while True:
                 await FallingEdge(dut.clk_i)
                 wait = self.stutter and self.jitter.random() < 0.3
-                dut.ld_valid_i.value = 0 if wait else 1
+                pins.set({"port_i.ld_valid": not wait})
                 if not wait:
                     break
             dut.ld_data_i.value = sum(x << i * build.width for i, x in enumerate(chunk))
-            dut.ld_err_i.value = number == self.load_error
+            pins.set({"port_i.ld_err": number == self.load_error})
             # Only the stream lets a word wait. What is ready now is so at the next edge.
-            while not int(dut.ld_ready_o.value):
+            while not pins["port_o.ld_ready"]:
                 assert self.streams, "a LOAD into a slot waits"
                 await FallingEdge(dut.clk_i)
         await FallingEdge(dut.clk_i)
-        dut.ld_valid_i.value, dut.ld_err_i.value, self.load_error = 0, 0, None
+        pins.set({"port_i.ld_valid": 0, "port_i.ld_err": 0})
+        self.load_error = None
 
     async def _take(self, buffer: int, words: int) -> None:
-        dut, build = self.dut, self.build
+        dut, build, pins = self.dut, self.build, self.pins
         mask = (1 << build.width) - 1
         rows: list[list[int]] = [[] for _ in range(build.lanes)]
         together = build.lanes if build.wide else 1
         for number in range(build.lanes // together * words):
             while True:
-                dut.st_ready_i.value = int(not (self.stutter and self.jitter.random() < 0.4))
+                ready = not (self.stutter and self.jitter.random() < 0.4)
+                pins.set({"port_i.st_ready": ready})
                 await RisingEdge(dut.clk_i)
                 # Sampled before the edge changes anything.
-                taken, data = int(dut.st_valid_o.value) and int(dut.st_ready_i.value), int(dut.st_data_o.value)
-                last = int(dut.st_last_o.value)
+                taken, data, last = ready and pins["port_o.st_valid"], pins["st_data_o"], pins["port_o.st_last"]
                 await FallingEdge(dut.clk_i)
                 if taken:
                     break
@@ -98,6 +100,7 @@ class DataPort:
                 at = range(beside * build.p, (beside + 1) * build.p)
                 rows[number // words + beside] += [data >> i * build.width & mask for i in at]
         self.buffers[buffer] = rows
-        dut.st_ready_i.value, dut.st_done_i.value, dut.st_err_i.value = 0, 1, self.store_error
+        pins.set({"port_i.st_ready": 0, "port_i.st_done": 1, "port_i.st_err": self.store_error})
         await FallingEdge(dut.clk_i)
-        dut.st_done_i.value, dut.st_err_i.value, self.store_error = 0, 0, False
+        pins.set({"port_i.st_done": 0, "port_i.st_err": 0})
+        self.store_error = False

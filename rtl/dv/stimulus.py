@@ -9,13 +9,14 @@ from cocotb.clock import Clock
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
+from dv.structs import Pins
+
 PERIOD_NS = 4
 
 
 async def start(dut: SimHandleBase, **inputs: int) -> None:
     """Start the clock, set the given inputs, and pulse the reset; returns just after a falling edge."""
-    for name, value in inputs.items():
-        getattr(dut, name).value = value
+    Pins(dut).set(inputs)
     # Pins start at random: the reset comes before the first edge.
     dut.clk_i.value = dut.rst_ni.value = 0
     if "spi_csn_i" in inputs:
@@ -32,34 +33,35 @@ async def start(dut: SimHandleBase, **inputs: int) -> None:
 
 
 async def send(dut: SimHandleBase, valid: str, ready: str, items: list[dict[str, int]], rng: random.Random) -> None:
-    """Offer items on a valid/ready port, each a map of signals to values, with random pauses."""
+    """Offer items on a valid/ready port, each a map of pins (see dv.structs) to values, with random pauses."""
+    pins = Pins(dut)
     for item in items:
         while rng.random() < 0.3:
             await FallingEdge(dut.clk_i)
-        for name, value in item.items():
-            getattr(dut, name).value = value
-        getattr(dut, valid).value = 1
+        pins.set({**item, valid: 1})
         while True:
             await RisingEdge(dut.clk_i)
-            taken = int(getattr(dut, ready).value)
+            taken = pins[ready]
             await FallingEdge(dut.clk_i)
             if taken:
                 break
-        getattr(dut, valid).value = 0
+        pins.set({valid: 0})
 
 
 async def receive(
     dut: SimHandleBase, valid: str, ready: str, signals: list[str], count: int, rng: random.Random
 ) -> list[tuple[int, ...]]:
-    """Take `count` items from a valid/ready port with random pauses; the signals' values of each."""
+    """Take `count` items from a valid/ready port with random pauses; the pins' values of each."""
+    pins = Pins(dut)
     found: list[tuple[int, ...]] = []
     while len(found) < count:
-        getattr(dut, ready).value = int(rng.random() < 0.7)
+        wants = int(rng.random() < 0.7)
+        pins.set({ready: wants})
         await RisingEdge(dut.clk_i)
-        if int(getattr(dut, valid).value) and int(getattr(dut, ready).value):
-            found.append(tuple(int(getattr(dut, name).value) for name in signals))
+        if wants and pins[valid]:
+            found.append(tuple(pins[name] for name in signals))
         await FallingEdge(dut.clk_i)
-    getattr(dut, ready).value = 0
+    pins.set({ready: 0})
     return found
 
 

@@ -25,8 +25,9 @@ ZERO_SOURCE = 32
 
 @cache
 def _text(module: str) -> str:
-    """A source file without its comments."""
-    return re.sub(r"//.*", "", sources.library()[module].read_text("utf-8"))
+    """A source file without its comments; nothing of a module that is not in the library."""
+    path = sources.library().get(module)
+    return re.sub(r"//.*", "", path.read_text("utf-8")) if path else ""
 
 
 def _bits(dimensions: str, constants: Mapping[str, int]) -> int:

@@ -5,7 +5,9 @@
 // slave is assumed to answer requests only, the core to be quiet while it is reset. One beat is one word here, or one
 // row of all lanes' words.
 // The last block says how the data port's own counters relate to these, which makes the proof one by induction.
-module rs_axi_checks #(
+module rs_axi_checks
+  import rs_bundle_pkg::*;
+#(
   parameter int unsigned W = 14,
   parameter int unsigned Lanes = 3,
   parameter bit WidePort = 1'b0,
@@ -22,16 +24,10 @@ module rs_axi_checks #(
   input logic        [  AddrWidth-1:0] base_i,
   input logic                          abort_i,
   input logic                          idle_o,
-  input logic                          req_valid_i,
-  input logic                          req_ready_o,
-  input logic        [            3:0] req_logn_i,
-  input logic                          ld_valid_o,
-  input logic                          ld_ready_i,
+  input port_req_t                     port_i,
+  input port_rsp_t                     port_o,
   input logic        [PortWords*W-1:0] ld_data_o,
-  input logic                          st_valid_i,
-  input logic                          st_ready_o,
   input logic        [PortWords*W-1:0] st_data_i,
-  input logic                          st_done_o,
   input logic                          m_axi_arvalid_o,
   input logic                          m_axi_arready_i,
   input logic        [  AddrWidth-1:0] m_axi_araddr_o,
@@ -69,7 +65,7 @@ module rs_axi_checks #(
   localparam logic [1:0] Store = 2'd2;
 
   logic ar, r, aw, w, b, start, dropping;
-  assign start = req_valid_i && req_ready_o;
+  assign start = port_i.transfer.valid && port_o.ready;
   assign ar    = m_axi_arvalid_o && m_axi_arready_i;
   assign r     = m_axi_rvalid_i && m_axi_rready_o;
   assign aw    = m_axi_awvalid_o && m_axi_awready_i;
@@ -103,8 +99,8 @@ module rs_axi_checks #(
       if (start) {taken_q, sent_q, answered_q} <= '0;
       else {taken_q, sent_q, answered_q} <= {taken_q + 8'(aw), sent_q + 8'(w && m_axi_wlast_o), answered_q + 8'(b)};
       if (w) beats_q <= m_axi_wlast_o ? '0 : beats_q + 8'd1;
-      fresh_q    <= dropping ? '0 : fresh_q + 8'(r) - 8'(ld_valid_o && ld_ready_i);
-      given_q    <= start ? '0 : given_q + 8'(st_valid_i && st_ready_o);
+      fresh_q    <= dropping ? '0 : fresh_q + 8'(r) - 8'(port_o.ld_valid && port_i.ld_ready);
+      given_q    <= start ? '0 : given_q + 8'(port_i.st_valid && port_o.st_ready);
       aborting_q <= dropping && !idle_o && !(b && sent_q == taken_q && !m_axi_awvalid_o && answered_q + 8'd1 == taken_q) &&
           !(r && reads_q == 8'd1 && !m_axi_arvalid_o);
     end
@@ -112,7 +108,7 @@ module rs_axi_checks #(
 
   always_ff @(posedge clk_i) begin
     if (r) came_q <= seen(m_axi_rdata_i);
-    if (st_valid_i && st_ready_o) gave_q <= st_data_i;
+    if (port_i.st_valid && port_o.st_ready) gave_q <= st_data_i;
   end
 
   // Offers that were not taken a cycle ago.
@@ -140,9 +136,9 @@ module rs_axi_checks #(
   always_comb begin
     if (m_axi_rvalid_i) assume (reads_q != '0);
     if (m_axi_bvalid_i) assume (answered_q < taken_q && answered_q < sent_q);
-    if (abort_i) assume (!req_valid_i && !st_valid_i && !ld_ready_i);
-    if (st_valid_i) assume (32'(given_q) < Bursts * Beats);
-    assume (base_i[11:0] == '0 && req_logn_i == 4'(NMaxLog2));
+    if (abort_i) assume (!port_i.transfer.valid && !port_i.st_valid && !port_i.ld_ready);
+    if (port_i.st_valid) assume (32'(given_q) < Bursts * Beats);
+    assume (base_i[11:0] == '0 && port_i.transfer.log2_n == 4'(NMaxLog2));
   end
 
   always_comb begin
@@ -171,9 +167,9 @@ module rs_axi_checks #(
         assert (!m_axi_arvalid_o && !m_axi_awvalid_o && !m_axi_wvalid_o);
         assert (reads_q == '0 && ahead == 0 && answered_q == taken_q);
       end
-      if (st_done_o) assert (!dropping && 32'(sent_q) == Bursts && 32'(answered_q) + 1 == Bursts);
+      if (port_o.st_done) assert (!dropping && 32'(sent_q) == Bursts && 32'(answered_q) + 1 == Bursts);
       // The core gets the words that came for it, once each, none of a transfer that was dropped.
-      if (ld_valid_o && !abort_i) assert (fresh_q == 8'd1 && ld_data_o == came_q);
+      if (port_o.ld_valid && !abort_i) assert (fresh_q == 8'd1 && ld_data_o == came_q);
     end
   end
 
@@ -185,7 +181,7 @@ module rs_axi_checks #(
       assert (lead_q == 16'(ahead) && answers_left_q == 16'(taken_q) - 16'(answered_q));
       assert (stretches_left <= 6'(Bursts) && answered_q <= taken_q && answered_q <= sent_q && ahead >= -1);
       assert (32'(taken_q) <= Bursts && 32'(sent_q) <= Bursts && 32'(beats_q) < Beats);
-      assert (!gathered && (dropping || (fresh_q <= 8'd1 && (fresh_q == 8'd1) == ld_valid_o)));
+      assert (!gathered && (dropping || (fresh_q <= 8'd1 && (fresh_q == 8'd1) == port_o.ld_valid)));
       if (state_q != Idle)
         assert (32'(log2_bytes) == NMaxLog2 + $clog2(DataWidth / 8) && (offset == '0 || stretches_left == '0));
       if (state_q == Idle) assert (stretches_left == '0 && beats_q == '0 && !aborting_q && !w_wait_q && !held_q);
@@ -212,5 +208,5 @@ module rs_axi_checks #(
   end
 
   logic unused;
-  assign unused = st_ready_o ^ (Load == Store);
+  assign unused = ^{port_i, port_o};
 endmodule

@@ -10,7 +10,7 @@ module rs_irq_checks #(
   input logic            rst_ni,
   input logic            idle,
   input logic            error_i,
-  input logic            transfer_valid_i,
+  input logic            transfer_valid,
   input logic            cmd_valid_o,
   input logic            cmd_ready_i,
   input logic            core_rst_no,
@@ -23,7 +23,7 @@ module rs_irq_checks #(
   logic idle_q, error_q, transfer_q, started_q;
   logic [Bits-1:0] event_now, event_q, clear_q, status_q;
   assign event_now = {
-    cmd_valid_o && (!cmd_ready_i || !core_rst_no), transfer_valid_i && !transfer_q, error_i && !error_q, idle && !idle_q
+    cmd_valid_o && (!cmd_ready_i || !core_rst_no), transfer_valid && !transfer_q, error_i && !error_q, idle && !idle_q
   };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -31,7 +31,7 @@ module rs_irq_checks #(
       {idle_q, error_q, transfer_q, started_q} <= 4'b1000;
       {event_q, clear_q, status_q}             <= '0;
     end else begin
-      {idle_q, error_q, transfer_q, started_q} <= {idle, error_i, transfer_valid_i, 1'b1};
+      {idle_q, error_q, transfer_q, started_q} <= {idle, error_i, transfer_valid, 1'b1};
       {event_q, clear_q, status_q}             <= {event_now, clear, status};
     end
   end

@@ -18,7 +18,9 @@ bind rs_axi_dma rs_axi_checks #(
   .gathered(u_unpack.count_q)
 );
 
-module rs_prove_axi #(
+module rs_prove_axi
+  import rs_bundle_pkg::*;
+#(
   // 1: the slave described above; 0: any slave.
   parameter bit Patient = 1'b0,
   parameter int unsigned Lanes = 3,
@@ -29,27 +31,23 @@ module rs_prove_axi #(
   localparam int unsigned DataWidth = (WidePort ? 1 << $clog2(Lanes) : 1) * 16,
   localparam int unsigned AddrWidth = 16
 ) (
-  input logic                 clk_i,
-  input logic                 rst_ni,
-  input logic [AddrWidth-1:0] base_i,
-  input logic                 abort_i,
-  input logic                 req_valid_i,
-  input logic                 req_store_i,
-  input logic [         19:0] req_buf_i,
-  input logic [          3:0] req_logn_i,
-  input logic                 ld_ready_i,
-  input logic                 st_valid_i,
-  input logic [ PortBits-1:0] st_data_i,
-  input logic                 arready_i,
-  input logic                 rvalid_i,
-  input logic [DataWidth-1:0] rdata_i,
-  input logic [          1:0] rresp_i,
-  input logic                 awready_i,
-  input logic                 wready_i,
-  input logic                 bvalid_i,
-  input logic [          1:0] bresp_i
+  input logic                      clk_i,
+  input logic                      rst_ni,
+  input logic      [AddrWidth-1:0] base_i,
+  input logic                      abort_i,
+  input port_req_t                 port_i,
+  input logic      [ PortBits-1:0] st_data_i,
+  input logic                      arready_i,
+  input logic                      rvalid_i,
+  input logic      [DataWidth-1:0] rdata_i,
+  input logic      [          1:0] rresp_i,
+  input logic                      awready_i,
+  input logic                      wready_i,
+  input logic                      bvalid_i,
+  input logic      [          1:0] bresp_i
 );
-  logic idle, req_ready, ld_valid, ld_err, st_ready, st_done, st_err, arvalid, rready, awvalid, wvalid, wlast, bready;
+  logic idle, arvalid, rready, awvalid, wvalid, wlast, bready;
+  port_rsp_t port;
   logic [PortBits-1:0] ld_data;
   logic [AddrWidth-1:0] araddr, awaddr;
   logic [7:0] arlen, awlen;
@@ -71,20 +69,10 @@ module rs_prove_axi #(
     .base_i,
     .abort_i,
     .idle_o         (idle),
-    .req_valid_i,
-    .req_ready_o    (req_ready),
-    .req_store_i,
-    .req_buf_i,
-    .req_logn_i,
-    .ld_valid_o     (ld_valid),
-    .ld_ready_i,
+    .port_i,
+    .port_o         (port),
     .ld_data_o      (ld_data),
-    .ld_err_o       (ld_err),
-    .st_valid_i,
-    .st_ready_o     (st_ready),
     .st_data_i,
-    .st_done_o      (st_done),
-    .st_err_o       (st_err),
     .m_axi_arvalid_o(arvalid),
     .m_axi_arready_i(arready_i),
     .m_axi_araddr_o (araddr),
@@ -116,7 +104,7 @@ module rs_prove_axi #(
     logic [2:0] still_q;
     logic moves;
     assign moves = (arvalid && arready_i) || (rvalid_i && rready) || (awvalid && awready_i) || (wvalid && wready_i) ||
-        (bvalid_i && bready) || (st_valid_i && st_ready);
+        (bvalid_i && bready) || (port_i.st_valid && port.st_ready);
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) still_q <= '0;
       else still_q <= idle || moves ? '0 : still_q + 3'(still_q != '1);
@@ -125,11 +113,11 @@ module rs_prove_axi #(
       assume (arready_i && wready_i && awready_i == (u_dut.lead_q < 0));
       assume (rvalid_i == (u_dut.owed_q != '0));
       assume (bvalid_i == (u_dut.answers_left_q != '0 && signed'(u_dut.answers_left_q) > u_dut.lead_q));
-      if (!abort_i) assume (ld_ready_i && st_valid_i == (32'(u_dut.u_checks.given_q) < 8 * Stretches));
+      if (!abort_i) assume (port_i.ld_ready && port_i.st_valid == (32'(u_dut.u_checks.given_q) < 8 * Stretches));
       if (rst_ni) assert (still_q < 3'd3);
     end
   end
 
   logic unused;
-  assign unused = ^{req_ready, ld_valid, ld_err, ld_data, st_ready, st_done, st_err, araddr, awaddr, awlen, wdata, wstrb};
+  assign unused = ^{port, ld_data, araddr, awaddr, awlen, wdata, wstrb};
 endmodule

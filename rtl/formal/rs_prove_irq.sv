@@ -6,7 +6,7 @@ bind rs_host_ctrl rs_irq_checks u_checks (
   .rst_ni,
   .idle,
   .error_i,
-  .transfer_valid_i,
+  .transfer_valid(transfer_i.valid),
   .cmd_valid_o,
   .cmd_ready_i,
   .core_rst_no,
@@ -25,41 +25,38 @@ bind rs_host_ctrl rs_irq_checks u_checks (
 );
 
 module rs_prove_irq (
-  input logic                   clk_i,
-  input logic                   rst_ni,
-  input rs_axil_pkg::axil_req_t axil_i,
-  input logic                   cmd_ready_i,
-  input logic                   busy_i,
-  input logic                   error_i,
-  input logic                   port_busy_i,
-  input logic                   transfer_valid_i
+  input logic                     clk_i,
+  input logic                     rst_ni,
+  input rs_axil_pkg::axil_req_t   axil_i,
+  input logic                     cmd_ready_i,
+  input logic                     busy_i,
+  input logic                     error_i,
+  input logic                     port_busy_i,
+  input rs_bundle_pkg::transfer_t transfer_i
 );
   rs_host_ctrl u_dut (
     .clk_i,
     .rst_ni,
     .axil_i,
-    .axil_o          (),
-    .irq_o           (),
-    .core_rst_no     (),
-    .clear_o         (),
-    .cmd_valid_o     (),
+    .axil_o      (),
+    .irq_o       (),
+    .core_rst_no (),
+    .clear_o     (),
+    .cmd_valid_o (),
     .cmd_ready_i,
-    .cmd_o           (),
-    .cmd_level_i     ('0),
-    .constant_o      (),
+    .cmd_o       (),
+    .cmd_level_i ('0),
+    .constant_o  (),
     .busy_i,
     .error_i,
-    .failure_i       ('0),
-    .counters_i      ('0),
-    .dma_base_o      (),
-    .dma_room_o      (),
+    .failure_i   ('0),
+    .counters_i  ('0),
+    .dma_base_o  (),
+    .dma_room_o  (),
     .port_busy_i,
-    .port_read_i     (1'b0),
-    .port_write_i    (1'b0),
-    .transfer_valid_i,
-    .transfer_store_i(1'b0),
-    .transfer_buf_i  ('0),
-    .transfer_logn_i ('0)
+    .port_read_i (1'b0),
+    .port_write_i(1'b0),
+    .transfer_i
   );
 
   // The first step is a reset, and no other comes.

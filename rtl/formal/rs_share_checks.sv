@@ -5,28 +5,34 @@
 // Transfers that pass a waiting core, cycles that the port is left idle and the cores of a transfer are counted here,
 // from the ports. The assertions on the inside make the proof inductive: turns run from first_q on, and a core that was
 // passed once is nearer to its turn after each further transfer.
-module rs_share_checks #(
+module rs_share_checks
+  import rs_bundle_pkg::*;
+#(
   parameter int unsigned Cores = 3,
   parameter int unsigned CoreBits = 2
 ) (
-  input logic                clk_i,
-  input logic                rst_ni,
-  input logic [   Cores-1:0] req_valid_i,
-  input logic [   Cores-1:0] req_ready_o,
-  input logic [   Cores-1:0] ld_valid_o,
-  input logic [   Cores-1:0] st_ready_o,
-  input logic [   Cores-1:0] st_done_o,
-  input logic [   Cores-1:0] busy_o,
-  input logic                req_valid_o,
-  input logic                req_ready_i,
-  input logic                req_store_o,
+  input logic                     clk_i,
+  input logic                     rst_ni,
+  input port_req_t [   Cores-1:0] core_i,
+  input port_rsp_t [   Cores-1:0] core_o,
+  input logic      [   Cores-1:0] busy_o,
+  input port_req_t                port_o,
+  input port_rsp_t                port_i,
   // Inside.
-  input logic [         1:0] state_q,
-  input logic [CoreBits-1:0] owner_q,
-  input logic [CoreBits-1:0] first_q,
-  input logic [   Cores-1:0] part_q,
-  input logic [   Cores-1:0] live_q
+  input logic      [         1:0] state_q,
+  input logic      [CoreBits-1:0] owner_q,
+  input logic      [CoreBits-1:0] first_q,
+  input logic      [   Cores-1:0] part_q,
+  input logic      [   Cores-1:0] live_q
 );
+  // The cores' signals, a bit for each: they ask, are granted a transfer, get a word or the end of one.
+  logic [Cores-1:0] asks, granted, served;
+  for (genvar c = 0; c < Cores; c++) begin : gen_core
+    assign asks[c]    = core_i[c].transfer.valid;
+    assign granted[c] = core_o[c].ready;
+    assign served[c]  = core_o[c].ld_valid || core_o[c].st_ready || core_o[c].st_done || busy_o[c];
+  end
+
   // As in rs_port_share.
   localparam logic [1:0] Choose = 2'd0;
   localparam logic [1:0] Offer = 2'd1;
@@ -37,9 +43,9 @@ module rs_share_checks #(
   logic [Cores-1:0] granted_q, waiting_q;
   logic [1:0] idle_q;
   logic begins, left_idle, withdrawn;
-  assign begins    = req_valid_o && req_ready_i;
-  assign withdrawn = (waiting_q & ~req_valid_i) != '0;
-  assign left_idle = state_q != Move && req_ready_i && req_valid_i != '0 && !begins;
+  assign begins    = port_o.transfer.valid && port_i.ready;
+  assign withdrawn = (waiting_q & ~asks) != '0;
+  assign left_idle = state_q != Move && port_i.ready && asks != '0 && !begins;
 
   // Turns until a core's.
   function automatic logic [3:0] turns(input logic [3:0] core);
@@ -53,11 +59,11 @@ module rs_share_checks #(
       waiting_q <= '0;
       idle_q    <= '0;
     end else begin
-      waiting_q <= req_valid_i & ~req_ready_o;
+      waiting_q <= asks & ~granted;
       idle_q    <= left_idle && !withdrawn ? idle_q + 1'b1 : '0;
-      if (begins) granted_q <= req_ready_o;
+      if (begins) granted_q <= granted;
       for (int unsigned c = 0; c < Cores; c++) begin
-        if (!req_valid_i[c] || req_ready_o[c]) passed_q[c] <= '0;
+        if (!asks[c] || granted[c]) passed_q[c] <= '0;
         else if (begins) passed_q[c] <= passed_q[c] + 1'b1;
       end
     end
@@ -79,14 +85,14 @@ module rs_share_checks #(
       if (state_q == Choose) assert (idle_q == '0);
       if (state_q == Offer) assert (waiting_q[owner_q]);
       // The first of the turn, and one store at a time.
-      assert ((req_ready_o != '0) == begins);
+      assert ((granted != '0) == begins);
       if (begins) begin
-        assert (req_ready_o[owner_q] && (req_ready_o & ~req_valid_i) == '0);
-        if (req_store_o) assert ((req_ready_o & (req_ready_o - 1'b1)) == '0);
+        assert (granted[owner_q] && (granted & ~asks) == '0);
+        if (port_o.transfer.store) assert ((granted & (granted - 1'b1)) == '0);
         assert (busy_o == '0);
       end
       // Words and ends go to the cores that the transfer was granted to.
-      assert (((ld_valid_o | st_ready_o | st_done_o | busy_o) & ~granted_q) == '0);
+      assert ((served & ~granted_q) == '0);
       assert (state_q <= Move && 32'(owner_q) < Cores && 32'(first_q) < Cores);
       assert ((live_q & ~granted_q) == '0 && part_q == granted_q);
       if (state_q != Move) assert (live_q == '0);

@@ -8,8 +8,8 @@
 // starts at base_i + (b * n_max / P + j) * RowBytes + l * P * CoeffBytes, RowBytes those of the lanes rounded up.
 // The padding is not looked at when read, and written as 0. base_i is a multiple of 4096.
 //
-//   LOAD:  AR bursts of all lanes -> R beats -> rs_host_unpack -> ld_*      (an RRESP error travels with its word)
-//   STORE: st_* -> rs_host_pack -> W beats, AW bursts ahead -> B counted -> st_done_o       (st_err_o: any BRESP error)
+//   LOAD:  AR bursts of all lanes -> R beats -> rs_host_unpack -> ld_data_o   (an RRESP error travels with its word)
+//   STORE: st_data_i -> rs_host_pack -> W beats, AW bursts ahead -> B counted -> st_done   (st_err: any BRESP error)
 //
 // One transfer at a time; within it bursts follow each other without waiting for answers. Beats: one per cycle.
 //
@@ -19,6 +19,7 @@
 // go out with no byte enabled (the memory is unchanged), and idle_o waits for the last answer.
 module rs_axi_dma
   import rs_build_pkg::*;
+  import rs_bundle_pkg::*;
 #(
   // Bits of a coefficient, 14 to 128.
   parameter int unsigned W = 32,
@@ -38,49 +39,39 @@ module rs_axi_dma
   parameter int unsigned AddrWidth = 40,
   localparam int unsigned PortBits = (WidePort ? Lanes : 1) * P * W
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  input  logic [  AddrWidth-1:0] base_i,
+  input  logic                        clk_i,
+  input  logic                        rst_ni,
+  input  logic      [  AddrWidth-1:0] base_i,
   // The core is being reset: end the transfer. The core's side is then quiet; a request waits until idle_o.
-  input  logic                   abort_i,
+  input  logic                        abort_i,
   // Nothing is in flight.
-  output logic                   idle_o,
-  // Core: request, LOAD words, STORE words (see rs_core).
-  input  logic                   req_valid_i,
-  output logic                   req_ready_o,
-  input  logic                   req_store_i,
-  input  logic [           19:0] req_buf_i,
-  input  logic [            3:0] req_logn_i,
-  output logic                   ld_valid_o,
-  input  logic                   ld_ready_i,
-  output logic [   PortBits-1:0] ld_data_o,
-  output logic                   ld_err_o,
-  input  logic                   st_valid_i,
-  output logic                   st_ready_o,
-  input  logic [   PortBits-1:0] st_data_i,
-  output logic                   st_done_o,
-  output logic                   st_err_o,
+  output logic                        idle_o,
+  // Core (see rs_core).
+  input  port_req_t                   port_i,
+  output port_rsp_t                   port_o,
+  output logic      [   PortBits-1:0] ld_data_o,
+  input  logic      [   PortBits-1:0] st_data_i,
   // AXI4 master, INCR bursts, one ID.
-  output logic                   m_axi_arvalid_o,
-  input  logic                   m_axi_arready_i,
-  output logic [  AddrWidth-1:0] m_axi_araddr_o,
-  output logic [            7:0] m_axi_arlen_o,
-  input  logic                   m_axi_rvalid_i,
-  output logic                   m_axi_rready_o,
-  input  logic [  DataWidth-1:0] m_axi_rdata_i,
-  input  logic [            1:0] m_axi_rresp_i,
-  output logic                   m_axi_awvalid_o,
-  input  logic                   m_axi_awready_i,
-  output logic [  AddrWidth-1:0] m_axi_awaddr_o,
-  output logic [            7:0] m_axi_awlen_o,
-  output logic                   m_axi_wvalid_o,
-  input  logic                   m_axi_wready_i,
-  output logic [  DataWidth-1:0] m_axi_wdata_o,
-  output logic [DataWidth/8-1:0] m_axi_wstrb_o,
-  output logic                   m_axi_wlast_o,
-  input  logic                   m_axi_bvalid_i,
-  output logic                   m_axi_bready_o,
-  input  logic [            1:0] m_axi_bresp_i
+  output logic                        m_axi_arvalid_o,
+  input  logic                        m_axi_arready_i,
+  output logic      [  AddrWidth-1:0] m_axi_araddr_o,
+  output logic      [            7:0] m_axi_arlen_o,
+  input  logic                        m_axi_rvalid_i,
+  output logic                        m_axi_rready_o,
+  input  logic      [  DataWidth-1:0] m_axi_rdata_i,
+  input  logic      [            1:0] m_axi_rresp_i,
+  output logic                        m_axi_awvalid_o,
+  input  logic                        m_axi_awready_i,
+  output logic      [  AddrWidth-1:0] m_axi_awaddr_o,
+  output logic      [            7:0] m_axi_awlen_o,
+  output logic                        m_axi_wvalid_o,
+  input  logic                        m_axi_wready_i,
+  output logic      [  DataWidth-1:0] m_axi_wdata_o,
+  output logic      [DataWidth/8-1:0] m_axi_wstrb_o,
+  output logic                        m_axi_wlast_o,
+  input  logic                        m_axi_bvalid_i,
+  output logic                        m_axi_bready_o,
+  input  logic      [            1:0] m_axi_bresp_i
 );
   localparam int unsigned BeatBytes = DataWidth / 8;
   // Words that the port moves at a time, and the beats of these.
@@ -118,7 +109,7 @@ module rs_axi_dma
   } state_e;
   state_e state_q;
 
-  logic start, finished, aborted_q, dropping;
+  logic ready, start, finished, aborted_q, dropping;
   logic [4:0] log2_bytes;
   logic [AddrWidth-1:0] address;
   logic bursts_idle, burst_valid, burst_ready;
@@ -126,10 +117,10 @@ module rs_axi_dma
   logic [7:0] burst_length;
 
   assign dropping    = abort_i || aborted_q;
-  assign req_ready_o = state_q == Idle && bursts_idle && !abort_i;
-  assign start       = req_valid_i && req_ready_o;
-  assign log2_bytes  = 5'(req_logn_i) + 5'(StrideLog2 - NMaxLog2);
-  assign address     = base_i + (times_stretches(req_buf_i) << StrideLog2);
+  assign ready       = state_q == Idle && bursts_idle && !abort_i;
+  assign start       = port_i.transfer.valid && ready;
+  assign log2_bytes  = 5'(port_i.transfer.log2_n) + 5'(StrideLog2 - NMaxLog2);
+  assign address     = base_i + (times_stretches(port_i.transfer.buf_idx) << StrideLog2);
   assign idle_o      = state_q == Idle;
 
   rs_axi_bursts #(
@@ -157,7 +148,7 @@ module rs_axi_dma
       state_q   <= Idle;
       aborted_q <= 1'b0;
     end else begin
-      if (start) state_q <= req_store_i ? Store : Load;
+      if (start) state_q <= port_i.transfer.store ? Store : Load;
       else if (finished) state_q <= Idle;
       aborted_q <= dropping && state_q != Idle && !finished;
     end
@@ -166,7 +157,7 @@ module rs_axi_dma
   // ------------------------------------------------------------------------------------------------------------- LOAD
   // Outstanding read beats.
   logic [CountWidth-1:0] owed_q, owed_d;
-  logic beat_ready, ar_take, r_take;
+  logic beat_ready, ar_take, r_take, ld_valid, ld_err;
 
   assign m_axi_arvalid_o = burst_valid && state_q == Load;
   assign m_axi_araddr_o  = burst_address;
@@ -199,10 +190,10 @@ module rs_axi_dma
     .beat_ready_o(beat_ready),
     .beat_data_i (m_axi_rdata_i),
     .beat_err_i  (m_axi_rresp_i[1]),
-    .word_valid_o(ld_valid_o),
-    .word_ready_i(ld_ready_i),
+    .word_valid_o(ld_valid),
+    .word_ready_i(port_i.ld_ready),
     .word_data_o (ld_data_o),
-    .word_err_o  (ld_err_o)
+    .word_err_o  (ld_err)
   );
 
   // ------------------------------------------------------------------------------------------------------------ STORE
@@ -210,9 +201,9 @@ module rs_axi_dma
   logic signed [BurstWidth-1:0] lead_q;
   logic [BurstWidth-1:0] answers_left_q;
   logic [7:0] in_burst_q;
-  logic pack_ready, beat_valid, beat_wanted, held_q, filling, aw_take, w_take, b_take, failed_q;
+  logic pack_ready, beat_valid, beat_wanted, held_q, filling, aw_take, w_take, b_take, failed_q, st_ready, st_done;
 
-  assign st_ready_o      = pack_ready && state_q == Store && !dropping;
+  assign st_ready        = pack_ready && state_q == Store && !dropping;
   assign m_axi_awvalid_o = burst_valid && state_q == Store;
   assign m_axi_awaddr_o  = burst_address;
   assign m_axi_awlen_o   = burst_length;
@@ -237,7 +228,7 @@ module rs_axi_dma
     .clk_i,
     .rst_ni,
     .clear_i     (filling),
-    .word_valid_i(st_valid_i && state_q == Store && !dropping),
+    .word_valid_i(port_i.st_valid && state_q == Store && !dropping),
     .word_ready_o(pack_ready),
     .word_data_i (st_data_i),
     .beat_valid_o(beat_valid),
@@ -266,12 +257,20 @@ module rs_axi_dma
   assign last_beat   = r_take && owed_q == CountWidth'(1);
   assign last_answer = b_take && answers_left_q == BurstWidth'(1);
   assign finished    = bursts_idle && (state_q == Load ? last_beat : last_answer);
-  assign st_done_o   = finished && state_q == Store && !dropping;
-  assign st_err_o    = st_done_o && (failed_q || m_axi_bresp_i[1]);
+  assign st_done     = finished && state_q == Store && !dropping;
 
-  // AXI4 answers: bit 1 says error; bit 0 only tells which kind.
-  logic unused_resp;
-  assign unused_resp = m_axi_rresp_i[0] ^ m_axi_bresp_i[0];
+  assign port_o = '{
+          ready: ready,
+          ld_valid: ld_valid,
+          ld_err: ld_err,
+          st_ready: st_ready,
+          st_done: st_done,
+          st_err: st_done && (failed_q || m_axi_bresp_i[1])
+      };
+
+  // AXI4 answers: bit 1 says error; bit 0 only tells which kind. The words of a transfer are counted.
+  logic unused;
+  assign unused = m_axi_rresp_i[0] ^ m_axi_bresp_i[0] ^ port_i.st_last;
 
 `ifndef SYNTHESIS
   logic armed;
@@ -299,7 +298,7 @@ module rs_axi_dma
     {m_axi_wdata_o, m_axi_wstrb_o, m_axi_wlast_o}
   ))
   else $error("%m: a beat offered must stay");
-  assert property (@(posedge clk_i) disable iff (!armed) abort_i |-> !req_valid_i && !st_valid_i)
+  assert property (@(posedge clk_i) disable iff (!armed) abort_i |-> !port_i.transfer.valid && !port_i.st_valid)
   else $error("%m: the core is not quiet while it is reset");
 `endif
 endmodule

@@ -51,10 +51,8 @@ module rs_host_ctrl
   input  logic                   port_busy_i,
   input  logic                   port_read_i,
   input  logic                   port_write_i,
-  input  logic                   transfer_valid_i,
-  input  logic                   transfer_store_i,
-  input  logic            [19:0] transfer_buf_i,
-  input  logic            [ 3:0] transfer_logn_i
+  // The transfer that waits for a serial host.
+  input  transfer_t              transfer_i
 );
   import rs_host_regs_pkg::*;
 
@@ -127,7 +125,7 @@ module rs_host_ctrl
       else if (reset_left_q != '0) reset_left_q <= reset_left_q - 3'd1;
       idle_q     <= idle;
       error_q    <= error_i;
-      transfer_q <= transfer_valid_i;
+      transfer_q <= transfer_i.valid;
     end
   end
 
@@ -245,7 +243,7 @@ module rs_host_ctrl
 
   assign hw_in.status.idle.next = idle;
   assign hw_in.status.failed.next = error_i;
-  assign hw_in.status.transfer.next = transfer_valid_i;
+  assign hw_in.status.transfer.next = transfer_i.valid;
   assign hw_in.status.free.next = free - 16'(push_q);
   assign hw_in.error.cause.next = 8'(failure_i.code);
   assign hw_in.error_index.value.next = failure_i.index;
@@ -253,13 +251,13 @@ module rs_host_ctrl
   assign hw_in.error_command[1].value.next = failure_i.cmd[63:32];
   assign hw_in.irq_status.done.hwset = idle && !idle_q;
   assign hw_in.irq_status.failed.hwset = error_i && !error_q;
-  assign hw_in.irq_status.transfer.hwset = transfer_valid_i && !transfer_q;
+  assign hw_in.irq_status.transfer.hwset = transfer_i.valid && !transfer_q;
   assign hw_in.irq_status.overflow.hwset = push_q && (!cmd_ready_i || !core_rst_no);
   assign hw_in.retired.value.next = counters_i.retired;
-  assign hw_in.transfer.buffer.next = transfer_buf_i;
-  assign hw_in.transfer.log2_n.next = transfer_logn_i;
-  assign hw_in.transfer.store.next = transfer_store_i;
-  assign hw_in.transfer.valid.next = transfer_valid_i;
+  assign hw_in.transfer.buffer.next = transfer_i.buf_idx;
+  assign hw_in.transfer.log2_n.next = transfer_i.log2_n;
+  assign hw_in.transfer.store.next = transfer_i.store;
+  assign hw_in.transfer.valid.next = transfer_i.valid;
   for (genvar i = 0; i < 2; i++) begin : gen_counters
     assign hw_in.cycles[i].value.next = snapshot_q[0][i*32+:32];
     assign hw_in.busy_compute[i].value.next = snapshot_q[1][i*32+:32];

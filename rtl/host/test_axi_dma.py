@@ -11,6 +11,7 @@ from cocotb.triggers import FallingEdge, RisingEdge, with_timeout
 from dv.axi_memory import SLAVE_AT_REST, AxiMemory
 from dv.parameters import parameter
 from dv.stimulus import PERIOD_NS, cycles, packed, receive, send, start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 from ringsmith.hw.verilator import elaboration_error
 
@@ -46,14 +47,15 @@ SEED = int(os.environ.get("AXI_SEED", "1"))
 
 
 async def started(dut) -> AxiMemory:
-    quiet = dict.fromkeys(("abort_i", "req_valid_i", "ld_ready_i", "st_valid_i"), 0)
+    quiet = dict.fromkeys(("abort_i", "port_i"), 0)
     await start(dut, base_i=BASE, **quiet, **{name.removesuffix("_i"): v for name, v in SLAVE_AT_REST.items()})
     return AxiMemory(dut, dut, BASE, MEMORY_BYTES, SEED)
 
 
 async def request(dut, store: int, buffer: int, log2_n: int) -> None:
-    item = {"req_store_i": store, "req_buf_i": buffer, "req_logn_i": log2_n}
-    await send(dut, "req_valid_i", "req_ready_o", [item], random.Random(2))
+    item = {"store": store, "buf_idx": buffer, "log2_n": log2_n}
+    request = {f"port_i.transfer.{field}": value for field, value in item.items()}
+    await send(dut, "port_i.transfer.valid", "port_o.ready", [request], random.Random(2))
 
 
 def row_bytes() -> int:
@@ -112,20 +114,21 @@ async def load(dut, memory: AxiMemory, buffer: int, log2_n: int, seed: int) -> N
     put(memory, buffer, lanes)
     await soon(request(dut, 0, buffer, log2_n))
     wanted = words(lanes)
-    signals = ["ld_data_o", "ld_err_o"]
-    got = await soon(receive(dut, "ld_valid_o", "ld_ready_i", signals, len(wanted), random.Random(seed)))
+    signals = ["ld_data_o", "port_o.ld_err"]
+    got = await soon(receive(dut, "port_o.ld_valid", "port_i.ld_ready", signals, len(wanted), random.Random(seed)))
     assert got == [(word, 0) for word in wanted]
 
 
 async def give(dut, items: list[int], seed: int) -> None:
-    await send(dut, "st_valid_i", "st_ready_o", [{"st_data_i": w} for w in items], random.Random(seed))
+    await send(dut, "port_i.st_valid", "port_o.st_ready", [{"st_data_i": w} for w in items], random.Random(seed))
 
 
 async def store_end(dut) -> int:
     """Wait for the end of a STORE: whether it failed."""
-    while not int(dut.st_done_o.value):
+    pins = Pins(dut)
+    while not pins["port_o.st_done"]:
         await RisingEdge(dut.clk_i)
-    failed = int(dut.st_err_o.value)
+    failed = pins["port_o.st_err"]
     await FallingEdge(dut.clk_i)
     return failed
 
@@ -170,7 +173,7 @@ async def check_bus_errors(dut):
     for first, last in ((0, end), (end // 2, end // 2 + beat), (end - beat, end)):
         memory.bad = range(first, last)
         await soon(request(dut, 0, 0, log2_n))
-        got = await soon(receive(dut, "ld_valid_o", "ld_ready_i", ["ld_err_o"], count, random.Random(5)))
+        got = await soon(receive(dut, "port_o.ld_valid", "port_i.ld_ready", ["port_o.ld_err"], count, random.Random(5)))
         assert got == [(int(at * per_word < last and first < (at + 1) * per_word),) for at in range(count)]
         await soon(request(dut, 1, 0, log2_n))
         cocotb.start_soon(give(dut, [1] * count, 6))
@@ -182,8 +185,7 @@ async def check_bus_errors(dut):
 
 async def drop(dut, memory: AxiMemory) -> None:
     """Reset the core's side, once or twice, and wait until the port says that nothing is in flight."""
-    for name in ("req_valid_i", "st_valid_i", "ld_ready_i"):
-        getattr(dut, name).value = 0
+    Pins(dut).set({"port_i": 0})
     for _ in range(1 + memory.random.randrange(2)):
         dut.abort_i.value = 1
         await cycles(dut, 8)
@@ -200,7 +202,9 @@ async def begun(dut, memory: AxiMemory, is_store: int, log2_n: int, lanes: list[
     if is_store:
         work = cocotb.start_soon(give(dut, words(lanes), SEED))
     else:
-        work = cocotb.start_soon(receive(dut, "ld_valid_o", "ld_ready_i", ["ld_data_o"], count, random.Random(SEED)))
+        work = cocotb.start_soon(
+            receive(dut, "port_o.ld_valid", "port_i.ld_ready", ["ld_data_o"], count, random.Random(SEED))
+        )
     # Short of the end, which no longer is in the middle of a transfer.
     await cycles(dut, memory.random.randrange(2 + count))
     work.cancel()

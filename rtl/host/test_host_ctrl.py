@@ -12,7 +12,7 @@ from ringsmith.hw.cocotb_runner import run_checks
 
 MAP = {r.name: r for r in registers.load().registers}
 QUIET = ("busy", "error", "failure", "counters")
-PORT = ("port_busy", "port_read", "port_write", "transfer_valid", "transfer_store", "transfer_buf", "transfer_logn")
+PORT = ("port_busy", "port_read", "port_write", "transfer")
 
 
 def address(name: str, index: int = 0) -> int:
@@ -26,7 +26,6 @@ def field(name: str, part: str, value: int) -> int:
 
 async def begin(dut) -> None:
     inputs = {f"{name}_i": 0 for name in QUIET + PORT}
-    Pins(dut).set(rest_axil())
     await start(dut, **rest_axil(), **inputs, cmd_ready_i=1, cmd_level_i=0)
     for _ in range(12):
         await FallingEdge(dut.clk_i)
@@ -112,13 +111,14 @@ async def check_tables(dut):
 async def check_interrupts(dut):
     """done comes when the core falls idle, failed when an error appears, transfer when one waits; each if enabled."""
     await begin(dut)
+    pins = Pins(dut)
     await axil_write(dut, address("irq_status"), 15)
-    for bit, signal, values in ((1, dut.error_i, (0, 1)), (2, dut.transfer_valid_i, (0, 1)), (0, dut.busy_i, (1, 0))):
-        signal.value = values[0]
+    for bit, signal, values in ((1, "error_i", (0, 1)), (2, "transfer_i.valid", (0, 1)), (0, "busy_i", (1, 0))):
+        pins.set({signal: values[0]})
         await axil_write(dut, address("irq_enable"), 1 << bit)
         await axil_write(dut, address("irq_status"), 15)
         assert int(dut.irq_o.value) == 0
-        signal.value = values[1]
+        pins.set({signal: values[1]})
         await FallingEdge(dut.clk_i)
         await FallingEdge(dut.clk_i)
         assert int(dut.irq_o.value) == 1
@@ -143,8 +143,8 @@ async def writes(dut, *words: tuple[int, int]) -> None:
 
 async def seen_after(dut, bit: int, mask: int, offset: int) -> tuple[bool, bool]:
     """Have an event `offset` cycles after a write of `mask` begins: was the line up at any time, is the bit set?"""
-    signal = (dut.busy_i, dut.error_i, dut.transfer_valid_i)[bit]
-    signal.value = int(bit == 0)
+    signal, pins = ("busy_i", "error_i", "transfer_i.valid")[bit], Pins(dut)
+    pins.set({signal: int(bit == 0)})
     await axil_write(dut, address("irq_enable"), 1 << bit)
     await axil_write(dut, address("irq_status"), 15)
     pulsed = False
@@ -153,7 +153,7 @@ async def seen_after(dut, bit: int, mask: int, offset: int) -> tuple[bool, bool]
         nonlocal pulsed
         for cycle in range(-4, 12):
             if cycle == offset:
-                signal.value = int(bit != 0)
+                pins.set({signal: int(bit != 0)})
             await FallingEdge(dut.clk_i)
             pulsed |= bool(int(dut.irq_o.value))
 

@@ -7,9 +7,10 @@ from cocotb.triggers import FallingEdge
 
 from dv.parameters import parameter
 from dv.stimulus import coefficients, packed, receive, send, start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
-REST = dict.fromkeys(("req_valid_i", "ld_ready_i", "st_valid_i", "din_valid_i", "dout_ready_i"), 0)
+REST = dict.fromkeys(("port_i", "din_valid_i", "dout_ready_i"), 0)
 
 
 def shape() -> tuple[int, int, int, int]:
@@ -17,10 +18,11 @@ def shape() -> tuple[int, int, int, int]:
 
 
 async def request(dut, store: int, log2_n: int) -> None:
-    item = {"req_store_i": store, "req_buf_i": 0xABCDE, "req_logn_i": log2_n}
-    await send(dut, "req_valid_i", "req_ready_o", [item], random.Random(1))
-    assert (int(dut.waiting_o.value), int(dut.store_o.value)) == (1, store)
-    assert (int(dut.buf_o.value), int(dut.logn_o.value)) == (0xABCDE, log2_n)
+    item = {"store": store, "buf_idx": 0xABCDE, "log2_n": log2_n}
+    request = {f"port_i.transfer.{field}": value for field, value in item.items()}
+    await send(dut, "port_i.transfer.valid", "port_o.ready", [request], random.Random(1))
+    pins = Pins(dut)
+    assert {field: pins[f"waiting_o.{field}"] for field in ("valid", *item)} == {"valid": 1, **item}
 
 
 @cocotb.test()
@@ -34,10 +36,10 @@ async def check_load(dut):
     assert int(dut.din_left_o.value) == len(data)
     assert int(dut.dout_left_o.value) == 0
     cocotb.start_soon(send(dut, "din_valid_i", "din_ready_o", [{"din_data_i": b} for b in data], random.Random(3)))
-    got = await receive(dut, "ld_valid_o", "ld_ready_i", ["ld_data_o"], len(values) // p, random.Random(4))
+    got = await receive(dut, "port_o.ld_valid", "port_i.ld_ready", ["ld_data_o"], len(values) // p, random.Random(4))
     assert [c for (word,) in got for c in coefficients(word, p, w)] == values
     await FallingEdge(dut.clk_i)
-    assert int(dut.waiting_o.value) == 0
+    assert Pins(dut)["waiting_o.valid"] == 0
 
 
 @cocotb.test()
@@ -48,13 +50,13 @@ async def check_store(dut):
     values = [random.Random(5).getrandbits(w) for _ in range(lanes << log2_n)]
     await request(dut, 1, log2_n)
     words = [{"st_data_i": packed(values[i : i + p], w)} for i in range(0, len(values), p)]
-    cocotb.start_soon(send(dut, "st_valid_i", "st_ready_o", words, random.Random(6)))
+    cocotb.start_soon(send(dut, "port_i.st_valid", "port_o.st_ready", words, random.Random(6)))
     got = await receive(
-        dut, "dout_valid_o", "dout_ready_i", ["dout_data_o", "st_done_o"], len(values) * size, random.Random(7)
+        dut, "dout_valid_o", "dout_ready_i", ["dout_data_o", "port_o.st_done"], len(values) * size, random.Random(7)
     )
     assert bytes(b for b, _ in got) == b"".join(v.to_bytes(size, "little") for v in values)
     assert [done for _, done in got] == [0] * (len(got) - 1) + [1]
-    assert int(dut.waiting_o.value) == 0
+    assert Pins(dut)["waiting_o.valid"] == 0
 
 
 @pytest.mark.parametrize(

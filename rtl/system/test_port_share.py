@@ -12,12 +12,20 @@ from cocotb.triggers import FallingEdge, RisingEdge
 
 from dv.parameters import parameter
 from dv.stimulus import start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-AT_REST = (
-    "core_rst_ni", "base_i", "req_valid_i", "req_store_i", "req_buf_i", "req_logn_i", "ld_ready_i", "st_valid_i",
-    "st_data_i", "req_ready_i", "ld_valid_i", "st_ready_i", "st_done_i",
+AT_REST = dict.fromkeys(("core_rst_ni", "base_i", "core_i", "st_data_i", "port_i"), 0) | {"idle_i": 1}
+
+# Pins that each cycle looks at: of the port, and of each core.
+PORT = (
+    *(f"port_o.{name}" for name in ("transfer.valid", "transfer.store", "transfer.buf_idx", "transfer.log2_n")),
+    "port_o.ld_ready", "port_o.st_valid", "port_i.st_ready", "st_data_o", "abort_o", "busy_o",
+)  # fmt: skip
+CORE = (
+    ("core_i", "ld_ready"), ("core_i", "st_valid"), ("core_o", "ready"), ("core_o", "ld_valid"),
+    ("core_o", "st_ready"), ("core_o", "st_done"),
 )  # fmt: skip
 
 
@@ -36,7 +44,7 @@ class Bench:
     """Cores and a port, one clock cycle at a time; every transfer that the port began is in `began`."""
 
     def __init__(self, dut, todo: list[list[tuple[int, int, int]]], seed: int) -> None:
-        self.dut, self.rng = dut, random.Random(seed)
+        self.dut, self.rng, self.pins = dut, random.Random(seed), Pins(dut)
         self.cores = [Core(requests) for requests in todo]
         self.alive = (1 << len(todo)) - 1
         self.began: list[tuple[int, int]] = []
@@ -46,57 +54,51 @@ class Bench:
         self.aborted = 0
 
     def drive(self) -> None:
-        dut, bits = self.dut, len(self.dut.st_data_i) // len(self.cores)
-        valid = store = buffers = logn = ready = st_valid = data = 0
+        bits, data, values = len(self.dut.st_data_i) // len(self.cores), 0, {"core_rst_ni": self.alive}
         for c, core in enumerate(self.cores):
             alive = self.alive >> c & 1
-            wants = alive and core.todo and not core.moving
-            valid |= bool(wants) << c
+            fields = {"transfer.valid": bool(alive and core.todo and not core.moving), "st_valid": 0}
             if core.todo:
                 kind, buffer, words = core.todo[0]
-                store |= kind << c
-                buffers |= buffer << 20 * c
-                logn |= (words.bit_length() - 1) << 4 * c
+                fields |= {"transfer.store": kind, "transfer.buf_idx": buffer}
+                fields["transfer.log2_n"] = words.bit_length() - 1
                 if alive and core.moving and kind and core.left and self.rng.random() >= self.pause:
-                    st_valid |= 1 << c
+                    fields["st_valid"] = 1
                     data |= (core.left + 16 * c) << bits * c
-            ready |= (alive and core.moving and self.rng.random() >= self.pause) << c
-        dut.req_valid_i.value, dut.req_store_i.value, dut.req_buf_i.value = valid, store, buffers
-        dut.req_logn_i.value, dut.ld_ready_i.value, dut.st_valid_i.value = logn, ready, st_valid
-        dut.st_data_i.value, dut.core_rst_ni.value = data, self.alive
-        dut.idle_i.value, dut.req_ready_i.value = self.idle, self.idle
-        dut.ld_valid_i.value = self.held
-        dut.st_ready_i.value = bool(self.store and self.left and self.rng.random() >= self.pause)
-        dut.st_done_i.value = self.ending == 1
+            fields["ld_ready"] = alive and core.moving and self.rng.random() >= self.pause
+            values |= {f"core_i[{c}].{name}": int(value) for name, value in fields.items()}
+        port = {"ready": self.idle, "ld_valid": self.held, "st_done": self.ending == 1}
+        port["st_ready"] = bool(self.store and self.left and self.rng.random() >= self.pause)
+        values |= {"st_data_i": data, "idle_i": self.idle} | {f"port_i.{name}": value for name, value in port.items()}
+        self.pins.set(values)
 
     async def cycle(self) -> None:
         self.drive()
         await RisingEdge(self.dut.clk_i)
-        now = {name: int(getattr(self.dut, name).value) for name in (
-            "req_valid_o", "req_ready_o", "req_store_o", "req_buf_o", "req_logn_o", "ld_valid_o", "ld_ready_o",
-            "ld_ready_i", "st_valid_o", "st_ready_o", "st_valid_i", "st_data_o", "st_done_o", "abort_o", "busy_o",
-        )}  # fmt: skip
+        pins = self.pins
+        now = {name: pins[name] for name in PORT}
+        seen = [{name: pins[f"{port}[{c}].{name}"] for port, name in CORE} for c in range(len(self.cores))]
         await FallingEdge(self.dut.clk_i)
-        self.port(now)
+        self.port(now, seen)
         for c, core in enumerate(self.cores):
-            self.core(c, core, {name: value >> c & 1 for name, value in now.items()})
+            self.core(core, seen[c] | {"busy": now["busy_o"] >> c & 1})
 
-    def port(self, now: dict[str, int]) -> None:
+    def port(self, now: dict[str, int], cores: list[dict[str, int]]) -> None:
         if self.ending:
             self.ending -= 1
             self.idle = self.ending == 0
-        if self.held and now["ld_ready_o"]:
+        if self.held and now["port_o.ld_ready"]:
             self.held = False
         if now["abort_o"]:
             self.aborted += not self.idle
             self.left, self.held, self.ending, self.idle = 0, False, 0, True
-        elif self.idle and now["req_valid_o"]:
+        elif self.idle and now["port_o.transfer.valid"]:
             assert not self.held, "a transfer begins before the last word of the one before it is taken"
-            self.idle, self.store, self.left = False, now["req_store_o"], 1 << now["req_logn_o"]
-            self.began.append((self.store, now["req_buf_o"]))
+            self.idle, self.store, self.left = False, now["port_o.transfer.store"], 1 << now["port_o.transfer.log2_n"]
+            self.began.append((self.store, now["port_o.transfer.buf_idx"]))
         elif not self.idle and self.store and self.left:
-            if now["st_valid_o"] and int(self.dut.st_ready_i.value):
-                (owner,) = [c for c in range(len(self.cores)) if now["st_ready_o"] >> c & 1]
+            if now["port_o.st_valid"] and now["port_i.st_ready"]:
+                (owner,) = [c for c, core in enumerate(cores) if core["st_ready"]]
                 assert now["st_data_o"] == self.left + 16 * owner, "a stored word of another core"
                 self.left -= 1
                 self.ending = 3 * (self.left == 0)
@@ -105,20 +107,20 @@ class Bench:
             # The port is idle with its last beat: the word is still to be taken.
             self.idle = self.left == 0
 
-    def core(self, c: int, core: Core, now: dict[str, int]) -> None:
-        if now["req_ready_o"]:
+    def core(self, core: Core, now: dict[str, int]) -> None:
+        if now["ready"]:
             assert core.todo
             assert not core.moving
             core.moving, core.left = True, core.todo[0][2]
         elif core.moving:
-            valid, ready = ("st_valid_i", "st_ready_o") if core.todo[0][0] else ("ld_valid_o", "ld_ready_i")
+            valid, ready = ("st_valid", "st_ready") if core.todo[0][0] else ("ld_valid", "ld_ready")
             core.left -= now[valid] and now[ready]
         if core.moving:
-            assert now["busy_o"] or now["req_ready_o"]
+            assert now["busy"] or now["ready"]
         else:
-            assert not now["ld_valid_o"]
-            assert not now["st_done_o"]
-        if core.moving and core.left == 0 and (not core.todo[0][0] or now["st_done_o"]):
+            assert not now["ld_valid"]
+            assert not now["st_done"]
+        if core.moving and core.left == 0 and (not core.todo[0][0] or now["st_done"]):
             core.done.append(core.todo.pop(0)[1])
             core.moving = False
 
@@ -131,7 +133,7 @@ class Bench:
 
 
 async def started(dut, todo: list[list[tuple[int, int, int]]], seed: int) -> Bench:
-    await start(dut, idle_i=1, **dict.fromkeys(AT_REST, 0))
+    await start(dut, **AT_REST)
     return Bench(dut, todo, seed)
 
 

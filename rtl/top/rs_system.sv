@@ -2,7 +2,7 @@
 // A core of the co-processor without its pins: registers and core.
 // rs_top_axi and rs_top_serial put buses and lines around it.
 //
-//   axil -> rs_host_ctrl -> rs_core <-> dma_req, ld, st (data port: polynomials to and from the host)
+//   axil -> rs_host_ctrl -> rs_core <-> port, ld_data, st_data (data port: polynomials to and from the host)
 //
 // With Cfg.Controller rs_controller stands between axil and rs_host_ctrl, and raises the interrupt line too.
 // The data port is rs_core's; dma_rst_no is its reset, which CONTROL.reset gives to core and data port alone. Registers
@@ -14,7 +14,7 @@ module rs_system
 #(
   // The parameters of the core: see rs_build_pkg.
   parameter core_cfg_t Cfg = SmallCore,
-  // The host is behind serial lines: its data port waits for it (transfer_*), and addresses are unused.
+  // The host is behind serial lines: its data port waits for it (transfer_i), and addresses are unused.
   parameter bit Serial = 1'b0,
   // Bits of a beat of the host's data port.
   parameter int unsigned DataWidth = 32,
@@ -38,27 +38,13 @@ module rs_system
   // Data port, as rs_core has it; its reset, and where the host's buffers begin.
   output logic                                  dma_rst_no,
   output logic      [                     63:0] dma_base_o,
-  output logic                                  dma_req_valid_o,
-  input  logic                                  dma_req_ready_i,
-  output logic                                  dma_req_store_o,
-  output logic      [                     19:0] dma_req_buf_o,
-  output logic      [                      3:0] dma_req_logn_o,
-  input  logic                                  ld_valid_i,
-  output logic                                  ld_ready_o,
+  output port_req_t                             port_o,
+  input  port_rsp_t                             port_i,
   input  logic      [PortWords*Cfg.P*Cfg.W-1:0] ld_data_i,
-  input  logic                                  ld_err_i,
-  output logic                                  st_valid_o,
-  input  logic                                  st_ready_i,
   output logic      [PortWords*Cfg.P*Cfg.W-1:0] st_data_o,
-  output logic                                  st_last_o,
-  input  logic                                  st_done_i,
-  input  logic                                  st_err_i,
   // State of the data port, for registers: whether it works; a transfer that waits for a serial host.
   input  logic                                  port_busy_i,
-  input  logic                                  transfer_valid_i,
-  input  logic                                  transfer_store_i,
-  input  logic      [                     19:0] transfer_buf_i,
-  input  logic      [                      3:0] transfer_logn_i,
+  input  transfer_t                             transfer_i,
   // Events for a timeline, as rs_core gives them; its own cycle count.
   output events_t                               events_o,
   output logic      [                     63:0] cycles_o
@@ -157,12 +143,9 @@ module rs_system
     .dma_base_o,
     .dma_room_o(dma_room),
     .port_busy_i,
-    .port_read_i(ld_valid_i && ld_ready_o),
-    .port_write_i(st_valid_o && st_ready_i),
-    .transfer_valid_i,
-    .transfer_store_i,
-    .transfer_buf_i,
-    .transfer_logn_i
+    .port_read_i(port_i.ld_valid && port_o.ld_ready),
+    .port_write_i(port_o.st_valid && port_i.st_ready),
+    .transfer_i
   );
 
   rs_core #(
@@ -180,21 +163,10 @@ module rs_system
     .cmd_level_o(cmd_level),
     .constant_i(constant),
     .dma_room_i(dma_room),
-    .dma_req_valid_o,
-    .dma_req_ready_i,
-    .dma_req_store_o,
-    .dma_req_buf_o,
-    .dma_req_logn_o,
-    .ld_valid_i,
-    .ld_ready_o,
+    .port_o,
+    .port_i,
     .ld_data_i,
-    .ld_err_i,
-    .st_valid_o,
-    .st_ready_i,
     .st_data_o,
-    .st_last_o,
-    .st_done_i,
-    .st_err_i,
     .busy_o(busy),
     .sync_o(sync),
     .error_o(error),

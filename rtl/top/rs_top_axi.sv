@@ -226,20 +226,17 @@ module rs_top_axi #(
   );
 
   // Data port of each core; words of a LOAD go to all of them.
-  logic [Cores-1:0] dma_rst_n, core_req_valid, core_req_ready, core_req_store;
-  logic [Cores-1:0] core_ld_valid, core_ld_ready, core_st_valid, core_st_ready, core_st_done, core_st_last, core_busy;
-  logic [Cores-1:0][19:0] core_req_buf;
-  logic [Cores-1:0][3:0] core_req_logn;
+  logic [Cores-1:0] dma_rst_n, core_busy;
+  rs_bundle_pkg::port_req_t [Cores-1:0] core_req;
+  rs_bundle_pkg::port_rsp_t [Cores-1:0] core_rsp;
   logic [Cores-1:0][63:0] core_base;
   logic [Cores-1:0][PortBits-1:0] core_st_data;
   // The data port.
-  logic abort, req_valid, req_ready, req_store;
-  logic [19:0] req_buf;
-  logic [ 3:0] req_logn;
-  logic ld_valid, ld_ready, ld_err, st_valid, st_ready, st_done, st_err;
+  logic abort, port_idle;
+  rs_bundle_pkg::port_req_t port_req;
+  rs_bundle_pkg::port_rsp_t port_rsp;
   logic [PortBits-1:0] ld_data, st_data;
   logic [63:0] dma_base;
-  logic port_idle;
 
   for (genvar c = 0; c < Cores; c++) begin : gen_core
     rs_system #(
@@ -271,26 +268,12 @@ module rs_top_axi #(
       .axil_o({awready[c], wready[c], bvalid[c], bresp[c], arready[c], rvalid[c], rdata[c], rresp[c]}),
       .dma_rst_no(dma_rst_n[c]),
       .dma_base_o(core_base[c]),
-      .dma_req_valid_o(core_req_valid[c]),
-      .dma_req_ready_i(core_req_ready[c]),
-      .dma_req_store_o(core_req_store[c]),
-      .dma_req_buf_o(core_req_buf[c]),
-      .dma_req_logn_o(core_req_logn[c]),
-      .ld_valid_i(core_ld_valid[c]),
-      .ld_ready_o(core_ld_ready[c]),
+      .port_o(core_req[c]),
+      .port_i(core_rsp[c]),
       .ld_data_i(ld_data),
-      .ld_err_i(ld_err),
-      .st_valid_o(core_st_valid[c]),
-      .st_ready_i(core_st_ready[c]),
       .st_data_o(core_st_data[c]),
-      .st_last_o(core_st_last[c]),
-      .st_done_i(core_st_done[c]),
-      .st_err_i(st_err),
       .port_busy_i(core_busy[c]),
-      .transfer_valid_i(1'b0),
-      .transfer_store_i(1'b0),
-      .transfer_buf_i('0),
-      .transfer_logn_i('0),
+      .transfer_i('0),
       .events_o({ev_start_o[c], ev_end_o[c], ev_start_idx_o[c], ev_end_idx_o[c], ev_start_cmd_o[c]}),
       .cycles_o(cycles_o[c])
     );
@@ -304,32 +287,16 @@ module rs_top_axi #(
     .rst_ni,
     .core_rst_ni(dma_rst_n),
     .base_i(core_base),
-    .req_valid_i(core_req_valid),
-    .req_ready_o(core_req_ready),
-    .req_store_i(core_req_store),
-    .req_buf_i(core_req_buf),
-    .req_logn_i(core_req_logn),
-    .ld_valid_o(core_ld_valid),
-    .ld_ready_i(core_ld_ready),
-    .st_valid_i(core_st_valid),
-    .st_ready_o(core_st_ready),
+    .core_i(core_req),
+    .core_o(core_rsp),
     .st_data_i(core_st_data),
-    .st_done_o(core_st_done),
     .busy_o(core_busy),
     .base_o(dma_base),
     .abort_o(abort),
     .idle_i(port_idle),
-    .req_valid_o(req_valid),
-    .req_ready_i(req_ready),
-    .req_store_o(req_store),
-    .req_buf_o(req_buf),
-    .req_logn_o(req_logn),
-    .ld_valid_i(ld_valid),
-    .ld_ready_o(ld_ready),
-    .st_valid_o(st_valid),
-    .st_ready_i(st_ready),
-    .st_data_o(st_data),
-    .st_done_i(st_done)
+    .port_o(port_req),
+    .port_i(port_rsp),
+    .st_data_o(st_data)
   );
 
   rs_axi_dma #(
@@ -347,20 +314,10 @@ module rs_top_axi #(
     .base_i(dma_base[AddrWidth-1:0]),
     .abort_i(abort),
     .idle_o(port_idle),
-    .req_valid_i(req_valid),
-    .req_ready_o(req_ready),
-    .req_store_i(req_store),
-    .req_buf_i(req_buf),
-    .req_logn_i(req_logn),
-    .ld_valid_o(ld_valid),
-    .ld_ready_i(ld_ready),
+    .port_i(port_req),
+    .port_o(port_rsp),
     .ld_data_o(ld_data),
-    .ld_err_o(ld_err),
-    .st_valid_i(st_valid),
-    .st_ready_o(st_ready),
     .st_data_i(st_data),
-    .st_done_o(st_done),
-    .st_err_o(st_err),
     .m_axi_arvalid_o,
     .m_axi_arready_i,
     .m_axi_araddr_o,
@@ -390,7 +347,7 @@ module rs_top_axi #(
 
   // Beats are counted by the data port.
   logic unused;
-  assign unused = ^{m_axi_rlast_i, core_st_last, dma_base};
+  assign unused = ^{m_axi_rlast_i, dma_base};
 
 `ifndef SYNTHESIS
   logic armed;
@@ -399,7 +356,7 @@ module rs_top_axi #(
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) st_done |-> !m_axi_wvalid_o);
+  assert property (@(posedge clk_i) disable iff (!armed) port_rsp.st_done |-> !m_axi_wvalid_o);
   assert property (@(posedge clk_i) disable iff (!armed) !(m_axi_arvalid_o && m_axi_awvalid_o));
 `endif
 endmodule

@@ -140,15 +140,12 @@ module rs_top_serial #(
     MontW: MontW
   };
   // End: configuration.
-  logic dma_rst_n, req_valid, req_ready, req_store;
-  logic [19:0] req_buf;
-  logic [ 3:0] req_logn;
-  logic ld_valid, ld_ready, st_valid, st_ready, st_last, st_done;
+  logic dma_rst_n;
+  rs_bundle_pkg::port_req_t port_req;
+  rs_bundle_pkg::port_rsp_t port_rsp;
+  rs_bundle_pkg::transfer_t waiting;
   logic [P*W-1:0] ld_data, st_data;
   logic [63:0] dma_base;
-  logic waiting, waiting_store;
-  logic [19:0] waiting_buf;
-  logic [ 3:0] waiting_logn;
   logic abort, between, rx_valid, rx_ready, tx_valid, tx_ready;
   logic [7:0] rx_data, tx_data, din_data, dout_data;
   logic [23:0] din_left, dout_left;
@@ -242,26 +239,12 @@ module rs_top_serial #(
     .axil_o(axil_rsp),
     .dma_rst_no(dma_rst_n),
     .dma_base_o(dma_base),
-    .dma_req_valid_o(req_valid),
-    .dma_req_ready_i(req_ready),
-    .dma_req_store_o(req_store),
-    .dma_req_buf_o(req_buf),
-    .dma_req_logn_o(req_logn),
-    .ld_valid_i(ld_valid),
-    .ld_ready_o(ld_ready),
+    .port_o(port_req),
+    .port_i(port_rsp),
     .ld_data_i(ld_data),
-    .ld_err_i(1'b0),
-    .st_valid_o(st_valid),
-    .st_ready_i(st_ready),
     .st_data_o(st_data),
-    .st_last_o(st_last),
-    .st_done_i(st_done),
-    .st_err_i(1'b0),
-    .port_busy_i(waiting),
-    .transfer_valid_i(waiting),
-    .transfer_store_i(waiting_store),
-    .transfer_buf_i(waiting_buf),
-    .transfer_logn_i(waiting_logn),
+    .port_busy_i(waiting.valid),
+    .transfer_i(waiting),
     .events_o({ev_start_o, ev_end_o, ev_start_idx_o, ev_end_idx_o, ev_start_cmd_o}),
     .cycles_o
   );
@@ -274,22 +257,11 @@ module rs_top_serial #(
   ) u_dma (
     .clk_i,
     .rst_ni(dma_rst_n),
-    .req_valid_i(req_valid),
-    .req_ready_o(req_ready),
-    .req_store_i(req_store),
-    .req_buf_i(req_buf),
-    .req_logn_i(req_logn),
-    .ld_valid_o(ld_valid),
-    .ld_ready_i(ld_ready),
+    .port_i(port_req),
+    .port_o(port_rsp),
     .ld_data_o(ld_data),
-    .st_valid_i(st_valid),
-    .st_ready_o(st_ready),
     .st_data_i(st_data),
-    .st_done_o(st_done),
     .waiting_o(waiting),
-    .store_o(waiting_store),
-    .buf_o(waiting_buf),
-    .logn_o(waiting_logn),
     .din_left_o(din_left),
     .din_valid_i(din_valid),
     .din_ready_o(din_ready),
@@ -302,7 +274,7 @@ module rs_top_serial #(
 
   // The serial host addresses its own buffers.
   logic unused;
-  assign unused = ^{st_last, dma_base};
+  assign unused = ^dma_base;
 
 `ifndef SYNTHESIS
   logic armed;
@@ -312,6 +284,6 @@ module rs_top_serial #(
     .seen_o(armed)
   );
   assert property (@(posedge clk_i) disable iff (!armed) spi_csn_i || !$isunknown(spi_mosi_i));
-  assert property (@(posedge clk_i) disable iff (!dma_rst_n) st_done |=> !waiting);
+  assert property (@(posedge clk_i) disable iff (!dma_rst_n) port_rsp.st_done |=> !waiting.valid);
 `endif
 endmodule

@@ -17,7 +17,7 @@ from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-QUIET = ("port_busy", "transfer_valid", "transfer_store", "transfer_buf", "transfer_logn")
+QUIET = ("port_busy", "transfer")
 UNWRITTEN = 6
 
 
@@ -35,7 +35,6 @@ class System(Host):
 
 
 async def started(dut) -> tuple[System, DataPort]:
-    Pins(dut).set(rest_axil())
     await start(dut, **rest_axil(), **DATA_PORT_AT_REST, **{f"{name}_i": 0 for name in QUIET})
     host = System(dut)
     port = DataPort(dut, host)
@@ -95,8 +94,8 @@ async def check_transfer(dut):
     await host.set("irq_enable", TRANSFER)
     await host.set("irq_status", 15)
     assert int(dut.irq_o.value) == 0
-    dut.transfer_store_i.value, dut.transfer_buf_i.value, dut.transfer_logn_i.value = 1, 0x54321, host.log2n
-    dut.transfer_valid_i.value = 1
+    waiting = {"valid": 1, "store": 1, "buf_idx": 0x54321, "log2_n": host.log2n}
+    Pins(dut).set({f"transfer_i.{field}": value for field, value in waiting.items()})
     await cycles(dut, 3)
     assert int(dut.irq_o.value) == 1
     assert await host.get("transfer") == 1 << 31 | 1 << 28 | host.log2n << 24 | 0x54321

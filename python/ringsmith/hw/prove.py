@@ -130,12 +130,12 @@ def _share(cores: int) -> Proof:
         mutations=(
             Mutation("rs_port_share", turn, "first_q <= owner_q;"),
             Mutation("rs_port_share", "32'(first_q) + i - 1;", "i - 1;"),
-            Mutation("rs_port_share", "(!req_store_o && !req_store_i[c] &&", "(!req_store_i[c] &&"),
-            Mutation("rs_port_share", "live_q <= free ? '0 : live;", "live_q <= live;"),
-            Mutation("rs_port_share", "ld_valid_i && ld_ready_o ? live : '0;", "ld_valid_i ? '1 : '0;"),
             Mutation(
-                "rs_port_share", "if (req_valid_i != '0) state_q <= Offer;", "if (&req_valid_i) state_q <= Offer;"
+                "rs_port_share", "(!wanted.store && !core_i[c].transfer.store &&", "(!core_i[c].transfer.store &&"
             ),
+            Mutation("rs_port_share", "live_q <= free ? '0 : live;", "live_q <= live;"),
+            Mutation("rs_port_share", "port_o.ld_ready && live[c],", "1'b1,"),
+            Mutation("rs_port_share", "if (asks != '0) state_q <= Offer;", "if (&asks) state_q <= Offer;"),
         ),
     )
 

@@ -136,19 +136,13 @@ SHARE = Bench(
 SPLIT = Bench(
     "rs_axil_split",
     {"Cores": 3},
-    dict.fromkeys(
-        ("rst_ni", "s_axil_awvalid_i", "s_axil_awaddr_i", "s_axil_wvalid_i", "s_axil_bready_i", "s_axil_arvalid_i",
-         "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_bresp_i",
-         "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
-)  # fmt: skip
+    dict.fromkeys(("rst_ni", "s_axil_i", "aw_core_i", "ar_core_i", "axil_i"), 0),
+)
 ARBITER = Bench(
     "rs_axil_arbiter",
     {},
-    dict.fromkeys(
-        ("rst_ni", "s_axil_awvalid_i", "s_axil_awaddr_i", "s_axil_wvalid_i", "s_axil_wdata_i", "s_axil_wstrb_i",
-         "s_axil_bready_i", "s_axil_arvalid_i", "s_axil_araddr_i", "s_axil_rready_i", "axil_awready_i", "axil_wready_i",
-         "axil_bvalid_i", "axil_bresp_i", "axil_arready_i", "axil_rvalid_i", "axil_rdata_i", "axil_rresp_i"), 0),
-)  # fmt: skip
+    dict.fromkeys(("rst_ni", "s_axil_i", "axil_i"), 0),
+)
 POINTWISE = Bench(
     "rs_pointwise_unit",
     {"W": 14, "P": 1, "NMaxLog2": 5, "MulStyle": 1, "Slots": 6, "EnPointwise": 1},
@@ -258,12 +252,12 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
     (SHARE, [{"port_i.ld_valid": 1}], "a loaded word for nobody"),
     (SHARE, [{"port_i.st_done": 1}], "a store ends that nobody asked for"),
     # An answer to a core that was not asked, and one before data have come.
-    (SPLIT, [{"s_axil_awvalid_i": 1, "axil_awready_i": 7}, {"s_axil_awvalid_i": 0, "axil_bvalid_i": 1}],
+    (SPLIT, [{"s_axil_i.awvalid": 1, "axil_i[0].awready": 1}, {"s_axil_i.awvalid": 0, "axil_i[0].bvalid": 1}],
      "a write answer that nobody waits for"),
-    (SPLIT, [{"s_axil_arvalid_i": 1, "axil_arready_i": 7}, {"s_axil_arvalid_i": 0, "axil_rvalid_i": 2}],
+    (SPLIT, [{"s_axil_i.arvalid": 1, "axil_i[0].arready": 1}, {"s_axil_i.arvalid": 0, "axil_i[1].rvalid": 1}],
      "a read answer that nobody waits for"),
-    (ARBITER, [{"s_axil_awvalid_i": 1}, {"axil_bvalid_i": 1}], "a write answer that nobody waits for"),
-    (ARBITER, [{"s_axil_arvalid_i": 1}, {"axil_rvalid_i": 1}], "a read answer that nobody waits for"),
+    (ARBITER, [{"s_axil_i[0].awvalid": 1}, {"axil_i.bvalid": 1}], "a write answer that nobody waits for"),
+    (ARBITER, [{"s_axil_i[0].arvalid": 1}, {"axil_i.rvalid": 1}], "a read answer that nobody waits for"),
 ]  # fmt: skip
 
 

@@ -7,62 +7,45 @@
 //
 // A write belongs to a master from its address or data to its answer, a read from its address to its answer. An access
 // takes one cycle more than without the arbiter; between a request and its turn lies at most one access of the other.
-module rs_axil_arbiter #(
+module rs_axil_arbiter
+  import rs_axil_pkg::*;
+#(
   localparam int unsigned Masters = 2
 ) (
-  input  logic                     clk_i,
-  input  logic                     rst_ni,
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
   // The masters'.
-  input  logic [Masters-1:0]       s_axil_awvalid_i,
-  output logic [Masters-1:0]       s_axil_awready_o,
-  input  logic [Masters-1:0][11:0] s_axil_awaddr_i,
-  input  logic [Masters-1:0]       s_axil_wvalid_i,
-  output logic [Masters-1:0]       s_axil_wready_o,
-  input  logic [Masters-1:0][31:0] s_axil_wdata_i,
-  input  logic [Masters-1:0][ 3:0] s_axil_wstrb_i,
-  output logic [Masters-1:0]       s_axil_bvalid_o,
-  input  logic [Masters-1:0]       s_axil_bready_i,
-  output logic [        1:0]       s_axil_bresp_o,
-  input  logic [Masters-1:0]       s_axil_arvalid_i,
-  output logic [Masters-1:0]       s_axil_arready_o,
-  input  logic [Masters-1:0][11:0] s_axil_araddr_i,
-  output logic [Masters-1:0]       s_axil_rvalid_o,
-  input  logic [Masters-1:0]       s_axil_rready_i,
-  output logic [       31:0]       s_axil_rdata_o,
-  output logic [        1:0]       s_axil_rresp_o,
+  input  axil_req_t [Masters-1:0] s_axil_i,
+  output axil_rsp_t [Masters-1:0] s_axil_o,
   // The slave's.
-  output logic                     axil_awvalid_o,
-  input  logic                     axil_awready_i,
-  output logic [       11:0]       axil_awaddr_o,
-  output logic                     axil_wvalid_o,
-  input  logic                     axil_wready_i,
-  output logic [       31:0]       axil_wdata_o,
-  output logic [        3:0]       axil_wstrb_o,
-  input  logic                     axil_bvalid_i,
-  output logic                     axil_bready_o,
-  input  logic [        1:0]       axil_bresp_i,
-  output logic                     axil_arvalid_o,
-  input  logic                     axil_arready_i,
-  output logic [       11:0]       axil_araddr_o,
-  input  logic                     axil_rvalid_i,
-  output logic                     axil_rready_o,
-  input  logic [       31:0]       axil_rdata_i,
-  input  logic [        1:0]       axil_rresp_i
+  output axil_req_t               axil_o,
+  input  axil_rsp_t               axil_i
 );
-  // ------------------------------------------------------------------------------------------------------------ writes
-  logic wr_busy_q, wr_owner_q, aw_taken_q, w_taken_q, b_take;
-  logic [Masters-1:0] wr_asks;
+  // The masters' signals, a bit for each.
+  logic [Masters-1:0] wr_asks, rd_asks;
+  for (genvar m = 0; m < Masters; m++) begin : gen_asks
+    assign wr_asks[m] = s_axil_i[m].awvalid || s_axil_i[m].wvalid;
+    assign rd_asks[m] = s_axil_i[m].arvalid;
+  end
 
-  assign wr_asks        = s_axil_awvalid_i | s_axil_wvalid_i;
-  assign axil_awvalid_o = wr_busy_q && !aw_taken_q && s_axil_awvalid_i[wr_owner_q];
-  assign axil_wvalid_o  = wr_busy_q && !w_taken_q && s_axil_wvalid_i[wr_owner_q];
-  assign axil_bready_o  = wr_busy_q && s_axil_bready_i[wr_owner_q];
-  assign axil_awaddr_o  = s_axil_awaddr_i[wr_owner_q];
-  assign axil_wdata_o   = s_axil_wdata_i[wr_owner_q];
-  assign axil_wstrb_o   = s_axil_wstrb_i[wr_owner_q];
-  assign s_axil_bresp_o = axil_bresp_i;
-  assign b_take         = axil_bvalid_i && axil_bready_o;
+  logic wr_busy_q, wr_owner_q, aw_taken_q, w_taken_q, b_take, rd_busy_q, rd_owner_q, ar_taken_q, r_take;
 
+  // What the owner drives, as far as it is its turn.
+  assign axil_o = '{
+          awvalid: wr_busy_q && !aw_taken_q && s_axil_i[wr_owner_q].awvalid,
+          awaddr: s_axil_i[wr_owner_q].awaddr,
+          wvalid: wr_busy_q && !w_taken_q && s_axil_i[wr_owner_q].wvalid,
+          wdata: s_axil_i[wr_owner_q].wdata,
+          wstrb: s_axil_i[wr_owner_q].wstrb,
+          bready: wr_busy_q && s_axil_i[wr_owner_q].bready,
+          arvalid: rd_busy_q && !ar_taken_q && s_axil_i[rd_owner_q].arvalid,
+          araddr: s_axil_i[rd_owner_q].araddr,
+          rready: rd_busy_q && s_axil_i[rd_owner_q].rready
+      };
+  assign b_take = axil_i.bvalid && axil_o.bready;
+  assign r_take = axil_i.rvalid && axil_o.rready;
+
+  // Writes: the owner.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       wr_busy_q  <= 1'b0;
@@ -74,41 +57,37 @@ module rs_axil_arbiter #(
       wr_owner_q <= wr_asks[!wr_owner_q] ? !wr_owner_q : wr_owner_q;
     end else begin
       wr_busy_q  <= !b_take;
-      aw_taken_q <= (aw_taken_q || (axil_awvalid_o && axil_awready_i)) && !b_take;
-      w_taken_q  <= (w_taken_q || (axil_wvalid_o && axil_wready_i)) && !b_take;
+      aw_taken_q <= (aw_taken_q || (axil_o.awvalid && axil_i.awready)) && !b_take;
+      w_taken_q  <= (w_taken_q || (axil_o.wvalid && axil_i.wready)) && !b_take;
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------- reads
-  logic rd_busy_q, rd_owner_q, ar_taken_q, r_take;
-
-  assign axil_arvalid_o = rd_busy_q && !ar_taken_q && s_axil_arvalid_i[rd_owner_q];
-  assign axil_rready_o  = rd_busy_q && s_axil_rready_i[rd_owner_q];
-  assign axil_araddr_o  = s_axil_araddr_i[rd_owner_q];
-  assign s_axil_rdata_o = axil_rdata_i;
-  assign s_axil_rresp_o = axil_rresp_i;
-  assign r_take         = axil_rvalid_i && axil_rready_o;
-
+  // Reads: the owner.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       rd_busy_q  <= 1'b0;
       rd_owner_q <= 1'b0;
       ar_taken_q <= 1'b0;
     end else if (!rd_busy_q) begin
-      rd_busy_q  <= s_axil_arvalid_i != '0;
-      rd_owner_q <= s_axil_arvalid_i[!rd_owner_q] ? !rd_owner_q : rd_owner_q;
+      rd_busy_q  <= rd_asks != '0;
+      rd_owner_q <= rd_asks[!rd_owner_q] ? !rd_owner_q : rd_owner_q;
     end else begin
       rd_busy_q  <= !r_take;
-      ar_taken_q <= (ar_taken_q || (axil_arvalid_o && axil_arready_i)) && !r_take;
+      ar_taken_q <= (ar_taken_q || (axil_o.arvalid && axil_i.arready)) && !r_take;
     end
   end
 
   for (genvar m = 0; m < Masters; m++) begin : gen_master
-    assign s_axil_awready_o[m] = axil_awvalid_o && axil_awready_i && wr_owner_q == 1'(m);
-    assign s_axil_wready_o[m]  = axil_wvalid_o && axil_wready_i && wr_owner_q == 1'(m);
-    assign s_axil_bvalid_o[m]  = wr_busy_q && axil_bvalid_i && wr_owner_q == 1'(m);
-    assign s_axil_arready_o[m] = axil_arvalid_o && axil_arready_i && rd_owner_q == 1'(m);
-    assign s_axil_rvalid_o[m]  = rd_busy_q && axil_rvalid_i && rd_owner_q == 1'(m);
+    assign s_axil_o[m] = '{
+        awready: axil_o.awvalid && axil_i.awready && wr_owner_q == 1'(m),
+        wready: axil_o.wvalid && axil_i.wready && wr_owner_q == 1'(m),
+        bvalid: wr_busy_q && axil_i.bvalid && wr_owner_q == 1'(m),
+        bresp: axil_i.bresp,
+        arready: axil_o.arvalid && axil_i.arready && rd_owner_q == 1'(m),
+        rvalid: rd_busy_q && axil_i.rvalid && rd_owner_q == 1'(m),
+        rdata: axil_i.rdata,
+        rresp: axil_i.rresp
+      };
   end
 
 `ifndef SYNTHESIS
@@ -118,9 +97,9 @@ module rs_axil_arbiter #(
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed) axil_bvalid_i |-> wr_busy_q && aw_taken_q && w_taken_q)
+  assert property (@(posedge clk_i) disable iff (!armed) axil_i.bvalid |-> wr_busy_q && aw_taken_q && w_taken_q)
   else $error("%m: a write answer that nobody waits for");
-  assert property (@(posedge clk_i) disable iff (!armed) axil_rvalid_i |-> rd_busy_q && ar_taken_q)
+  assert property (@(posedge clk_i) disable iff (!armed) axil_i.rvalid |-> rd_busy_q && ar_taken_q)
   else $error("%m: a read answer that nobody waits for");
   assert property (@(posedge clk_i) disable iff (!armed) wr_busy_q && !b_take |=> wr_busy_q && $stable(wr_owner_q))
   else $error("%m: a write changed hands");

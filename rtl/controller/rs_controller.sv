@@ -11,51 +11,22 @@
 // What it asks for beyond that, or a register that does not exist, stops it: it is held in reset, STATUS.failed is set
 // with the cause and the address, and nothing waits for an answer. So is the firmware's own report of a failure. The
 // host loads the memory at any time; a word of its takes the place of one access of the processor.
-module rs_controller #(
+module rs_controller
+  import rs_axil_pkg::*;
+#(
   // Words of the memory: a power of two, 64 to 16384.
-  parameter  int unsigned Words   = 1024,
-  localparam int unsigned Masters = 2
+  parameter int unsigned Words = 1024
 ) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input  logic      clk_i,
+  input  logic      rst_ni,
   // A program has ended, or the controller has stopped.
-  output logic        irq_o,
+  output logic      irq_o,
   // AXI4-Lite slave: the host.
-  input  logic        s_axil_awvalid_i,
-  output logic        s_axil_awready_o,
-  input  logic [11:0] s_axil_awaddr_i,
-  input  logic        s_axil_wvalid_i,
-  output logic        s_axil_wready_o,
-  input  logic [31:0] s_axil_wdata_i,
-  input  logic [ 3:0] s_axil_wstrb_i,
-  output logic        s_axil_bvalid_o,
-  input  logic        s_axil_bready_i,
-  output logic [ 1:0] s_axil_bresp_o,
-  input  logic        s_axil_arvalid_i,
-  output logic        s_axil_arready_o,
-  input  logic [11:0] s_axil_araddr_i,
-  output logic        s_axil_rvalid_o,
-  input  logic        s_axil_rready_i,
-  output logic [31:0] s_axil_rdata_o,
-  output logic [ 1:0] s_axil_rresp_o,
+  input  axil_req_t s_axil_i,
+  output axil_rsp_t s_axil_o,
   // AXI4-Lite master: the core's registers.
-  output logic        axil_awvalid_o,
-  input  logic        axil_awready_i,
-  output logic [11:0] axil_awaddr_o,
-  output logic        axil_wvalid_o,
-  input  logic        axil_wready_i,
-  output logic [31:0] axil_wdata_o,
-  output logic [ 3:0] axil_wstrb_o,
-  input  logic        axil_bvalid_i,
-  output logic        axil_bready_o,
-  input  logic [ 1:0] axil_bresp_i,
-  output logic        axil_arvalid_o,
-  input  logic        axil_arready_i,
-  output logic [11:0] axil_araddr_o,
-  input  logic        axil_rvalid_i,
-  output logic        axil_rready_o,
-  input  logic [31:0] axil_rdata_i,
-  input  logic [ 1:0] axil_rresp_i
+  output axil_req_t axil_o,
+  input  axil_rsp_t axil_i
 );
   import rs_controller_regs_pkg::*;
 
@@ -69,63 +40,20 @@ module rs_controller #(
 
   // ------------------------------------------------------------------------------------ registers, host's and core's
   // Accesses of the processor to registers.
-  logic own_awvalid, own_awready, own_wvalid, own_wready, own_bvalid, own_arvalid, own_arready, own_rvalid;
-  logic [11:0] own_addr;
-  logic [31:0] own_wdata;
-  // Behind the arbiter.
-  logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
-  logic [31:0] rdata;
-  logic [1:0] bresp, rresp;
-  logic [Masters-1:0] s_awready, s_wready, s_bvalid, s_arready, s_rvalid;
-  // Windows behind the split: 0 the core's, 1 the controller's.
-  logic [1:0] to_awvalid, to_awready, to_wvalid, to_wready, to_bvalid, to_bready;
-  logic [1:0] to_arvalid, to_arready, to_rvalid, to_rready;
-  logic [1:0][1:0] to_bresp, to_rresp;
-  logic [1:0][31:0] to_rdata;
+  axil_req_t own_req;
+  axil_rsp_t own_rsp;
+  // Behind the arbiter; behind the split the core's and the controller's own.
+  axil_req_t common_req, regs_req;
+  axil_rsp_t common_rsp, regs_rsp;
 
   rs_axil_arbiter u_arbiter (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i({own_awvalid, s_axil_awvalid_i}),
-    .s_axil_awready_o(s_awready),
-    .s_axil_awaddr_i ({own_addr, s_axil_awaddr_i}),
-    .s_axil_wvalid_i ({own_wvalid, s_axil_wvalid_i}),
-    .s_axil_wready_o (s_wready),
-    .s_axil_wdata_i  ({own_wdata, s_axil_wdata_i}),
-    .s_axil_wstrb_i  ({4'hF, s_axil_wstrb_i}),
-    .s_axil_bvalid_o (s_bvalid),
-    .s_axil_bready_i ({1'b1, s_axil_bready_i}),
-    .s_axil_bresp_o,
-    .s_axil_arvalid_i({own_arvalid, s_axil_arvalid_i}),
-    .s_axil_arready_o(s_arready),
-    .s_axil_araddr_i ({own_addr, s_axil_araddr_i}),
-    .s_axil_rvalid_o (s_rvalid),
-    .s_axil_rready_i ({1'b1, s_axil_rready_i}),
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
-    .axil_awvalid_o  (awvalid),
-    .axil_awready_i  (awready),
-    .axil_awaddr_o,
-    .axil_wvalid_o   (wvalid),
-    .axil_wready_i   (wready),
-    .axil_wdata_o,
-    .axil_wstrb_o,
-    .axil_bvalid_i   (bvalid),
-    .axil_bready_o   (bready),
-    .axil_bresp_i    (bresp),
-    .axil_arvalid_o  (arvalid),
-    .axil_arready_i  (arready),
-    .axil_araddr_o,
-    .axil_rvalid_i   (rvalid),
-    .axil_rready_o   (rready),
-    .axil_rdata_i    (rdata),
-    .axil_rresp_i    (rresp)
+    .s_axil_i({own_req, s_axil_i}),
+    .s_axil_o({own_rsp, s_axil_o}),
+    .axil_o  (common_req),
+    .axil_i  (common_rsp)
   );
-  assign {own_awready, s_axil_awready_o} = s_awready;
-  assign {own_wready, s_axil_wready_o}   = s_wready;
-  assign {own_bvalid, s_axil_bvalid_o}   = s_bvalid;
-  assign {own_arready, s_axil_arready_o} = s_arready;
-  assign {own_rvalid, s_axil_rvalid_o}   = s_rvalid;
 
   // The upper half of the window is the controller's.
   rs_axil_split #(
@@ -133,48 +61,13 @@ module rs_controller #(
   ) u_split (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i(awvalid),
-    .s_axil_awready_o(awready),
-    .s_axil_awaddr_i ({axil_awaddr_o[11], axil_awaddr_o}),
-    .s_axil_wvalid_i (wvalid),
-    .s_axil_wready_o (wready),
-    .s_axil_bvalid_o (bvalid),
-    .s_axil_bready_i (bready),
-    .s_axil_bresp_o  (bresp),
-    .s_axil_arvalid_i(arvalid),
-    .s_axil_arready_o(arready),
-    .s_axil_araddr_i ({axil_araddr_o[11], axil_araddr_o}),
-    .s_axil_rvalid_o (rvalid),
-    .s_axil_rready_i (rready),
-    .s_axil_rdata_o  (rdata),
-    .s_axil_rresp_o  (rresp),
-    .axil_awvalid_o  (to_awvalid),
-    .axil_awready_i  (to_awready),
-    .axil_wvalid_o   (to_wvalid),
-    .axil_wready_i   (to_wready),
-    .axil_bvalid_i   (to_bvalid),
-    .axil_bready_o   (to_bready),
-    .axil_bresp_i    (to_bresp),
-    .axil_arvalid_o  (to_arvalid),
-    .axil_arready_i  (to_arready),
-    .axil_rvalid_i   (to_rvalid),
-    .axil_rready_o   (to_rready),
-    .axil_rdata_i    (to_rdata),
-    .axil_rresp_i    (to_rresp)
+    .s_axil_i (common_req),
+    .s_axil_o (common_rsp),
+    .aw_core_i(common_req.awaddr[11]),
+    .ar_core_i(common_req.araddr[11]),
+    .axil_o   ({regs_req, axil_o}),
+    .axil_i   ({regs_rsp, axil_i})
   );
-  assign axil_awvalid_o = to_awvalid[0];
-  assign axil_wvalid_o  = to_wvalid[0];
-  assign axil_bready_o  = to_bready[0];
-  assign axil_arvalid_o = to_arvalid[0];
-  assign axil_rready_o  = to_rready[0];
-  assign to_awready[0]  = axil_awready_i;
-  assign to_wready[0]   = axil_wready_i;
-  assign to_bvalid[0]   = axil_bvalid_i;
-  assign to_bresp[0]    = axil_bresp_i;
-  assign to_arready[0]  = axil_arready_i;
-  assign to_rvalid[0]   = axil_rvalid_i;
-  assign to_rdata[0]    = axil_rdata_i;
-  assign to_rresp[0]    = axil_rresp_i;
 
   rs_controller_regs__in_t  hw_in;
   rs_controller_regs__out_t hw_out;
@@ -182,25 +75,25 @@ module rs_controller #(
   rs_controller_regs u_regs (
     .clk           (clk_i),
     .arst_n        (rst_ni),
-    .s_axil_awready(to_awready[1]),
-    .s_axil_awvalid(to_awvalid[1]),
-    .s_axil_awaddr (axil_awaddr_o),
+    .s_axil_awready(regs_rsp.awready),
+    .s_axil_awvalid(regs_req.awvalid),
+    .s_axil_awaddr (regs_req.awaddr),
     .s_axil_awprot ('0),
-    .s_axil_wready (to_wready[1]),
-    .s_axil_wvalid (to_wvalid[1]),
-    .s_axil_wdata  (axil_wdata_o),
-    .s_axil_wstrb  (axil_wstrb_o),
-    .s_axil_bready (to_bready[1]),
-    .s_axil_bvalid (to_bvalid[1]),
-    .s_axil_bresp  (to_bresp[1]),
-    .s_axil_arready(to_arready[1]),
-    .s_axil_arvalid(to_arvalid[1]),
-    .s_axil_araddr (axil_araddr_o),
+    .s_axil_wready (regs_rsp.wready),
+    .s_axil_wvalid (regs_req.wvalid),
+    .s_axil_wdata  (regs_req.wdata),
+    .s_axil_wstrb  (regs_req.wstrb),
+    .s_axil_bready (regs_req.bready),
+    .s_axil_bvalid (regs_rsp.bvalid),
+    .s_axil_bresp  (regs_rsp.bresp),
+    .s_axil_arready(regs_rsp.arready),
+    .s_axil_arvalid(regs_req.arvalid),
+    .s_axil_araddr (regs_req.araddr),
     .s_axil_arprot ('0),
-    .s_axil_rready (to_rready[1]),
-    .s_axil_rvalid (to_rvalid[1]),
-    .s_axil_rdata  (to_rdata[1]),
-    .s_axil_rresp  (to_rresp[1]),
+    .s_axil_rready (regs_req.rready),
+    .s_axil_rvalid (regs_rsp.rvalid),
+    .s_axil_rdata  (regs_rsp.rdata),
+    .s_axil_rresp  (regs_rsp.rresp),
     .hwif_in       (hw_in),
     .hwif_out      (hw_out)
   );
@@ -291,13 +184,19 @@ module rs_controller #(
   logic [11:0] own_addr_q;
   logic [31:0] own_wdata_q;
 
-  assign own_over    = (state_q == Write && own_bvalid) || (state_q == Read && own_rvalid);
-  assign own_error   = own_over && (state_q == Write ? s_axil_bresp_o : s_axil_rresp_o) != '0;
-  assign own_awvalid = aw_pending_q;
-  assign own_wvalid  = w_pending_q;
-  assign own_arvalid = ar_pending_q;
-  assign own_addr    = own_addr_q;
-  assign own_wdata   = own_wdata_q;
+  assign own_over    = (state_q == Write && own_rsp.bvalid) || (state_q == Read && own_rsp.rvalid);
+  assign own_error   = own_over && (state_q == Write ? own_rsp.bresp : own_rsp.rresp) != '0;
+  assign own_req     = '{
+          awvalid: aw_pending_q,
+          awaddr: own_addr_q,
+          wvalid: w_pending_q,
+          wdata: own_wdata_q,
+          wstrb: '1,
+          bready: 1'b1,
+          arvalid: ar_pending_q,
+          araddr: own_addr_q,
+          rready: 1'b1
+      };
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -317,9 +216,9 @@ module rs_controller #(
     end else begin
       // A bus access is ended even if the processor has been reset.
       given_up_q   <= given_up_q || cpu_rst;
-      aw_pending_q <= aw_pending_q && !own_awready;
-      w_pending_q  <= w_pending_q && !own_wready;
-      ar_pending_q <= ar_pending_q && !own_arready;
+      aw_pending_q <= aw_pending_q && !own_rsp.awready;
+      w_pending_q  <= w_pending_q && !own_rsp.wready;
+      ar_pending_q <= ar_pending_q && !own_rsp.arready;
       if (own_over) state_q <= Rest;
     end
   end
@@ -330,7 +229,7 @@ module rs_controller #(
     end
   end
   assign dbus_ack   = dbus_cyc && ((mem_ack_q && !mem_fetch_q) || (own_over && !own_error && !given_up_q));
-  assign dbus_rdata = own_over ? s_axil_rdata_o : mem_rdata;
+  assign dbus_rdata = own_over ? own_rsp.rdata : mem_rdata;
 
   // ----------------------------------------------------------------------------------------- what stops the controller
   logic fault, halted_q, report_q, busy_q, done_q, failed_q, irq_q, run;

@@ -10,51 +10,33 @@ import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from dv.stimulus import start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-REST = ("awvalid", "wvalid", "bready", "arvalid", "rready", "awaddr", "araddr", "wdata", "wstrb")
-SLAVE = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
-
-
-class Pins:
-    """Inputs of both masters, of which each sets its own bits."""
-
-    def __init__(self, dut) -> None:
-        self.dut, self.values = dut, dict.fromkeys(REST, 0)
-
-    def set(self, name: str, master: int, value: int, width: int = 1) -> None:
-        mask = (1 << width) - 1 << width * master
-        self.values[name] = self.values[name] & ~mask | value << width * master
-        getattr(self.dut, f"s_axil_{name}_i").value = self.values[name]
-
-    def seen(self, name: str, master: int) -> int:
-        return int(getattr(self.dut, f"s_axil_{name}_o").value) >> master & 1
 
 
 async def slave(dut, log: list[tuple[str, int, int]], rng: random.Random) -> None:
     """Answers reads with address + 5, and anything at 0xff0 and above with an error; logs accesses; at random times."""
     write: dict[str, int] = {}
     read: list[int] = []
+    pins = Pins(dut)
     while True:
         offer = {name: int(rng.random() < 0.6) for name in ("awready", "wready", "arready")}
         offer["bvalid"] = int(len(write) == 2 and rng.random() < 0.6)
         offer["rvalid"] = int(bool(read) and rng.random() < 0.6)
-        for name, value in offer.items():
-            getattr(dut, f"axil_{name}_i").value = value
-        dut.axil_bresp_i.value = 2 * (write.get("aw", 0) >= 0xFF0)
-        dut.axil_rresp_i.value = 2 * (bool(read) and read[0] >= 0xFF0)
-        dut.axil_rdata_i.value = read[0] + 5 if read else 0
+        answers = {"bresp": 2 * (write.get("aw", 0) >= 0xFF0), "rresp": 2 * (bool(read) and read[0] >= 0xFF0)}
+        answers["rdata"] = read[0] + 5 if read else 0
+        pins.set({f"axil_i.{name}": value for name, value in {**offer, **answers}.items()})
         await RisingEdge(dut.clk_i)
         taken = {
-            name: offer[name] and int(getattr(dut, f"axil_{other}_o").value)
+            name: offer[name] and pins[f"axil_o.{other}"]
             for name, other in (
                 ("awready", "awvalid"), ("wready", "wvalid"), ("arready", "arvalid"), ("bvalid", "bready"),
                 ("rvalid", "rready"),
             )
         }  # fmt: skip
-        awaddr, wdata, araddr = (int(getattr(dut, f"axil_{n}_o").value) for n in ("awaddr", "wdata", "araddr"))
-        strobe = int(dut.axil_wstrb_o.value)
+        awaddr, wdata, araddr, strobe = (pins[f"axil_o.{name}"] for name in ("awaddr", "wdata", "araddr", "wstrb"))
         await FallingEdge(dut.clk_i)
         if taken["bvalid"]:
             log.append(("write", write["aw"], write["w"]))
@@ -76,29 +58,26 @@ async def access(pins: Pins, master: int, kind: str, address: int, data: int, rn
     """One access with pauses on every channel; response and data."""
     dut = pins.dut
     channels, answer = (["aw", "w"], "b") if kind == "write" else (["ar"], "r")
-    pins.set(f"{channels[0]}addr", master, address, 12)
+    request, reply = f"s_axil_i[{master}]", f"s_axil_o[{master}]"
+    pins.set({f"{request}.{channels[0]}addr": address})
     if kind == "write":
-        pins.set("wdata", master, data, 32)
-        pins.set("wstrb", master, data & 15, 4)
+        pins.set({f"{request}.wdata": data, f"{request}.wstrb": data & 15})
     left, offered = set(channels), set()
     for _ in range(300):
         offered |= {channel for channel in left if rng.random() < 0.5}
-        for channel in channels:
-            pins.set(f"{channel}valid", master, channel in left & offered)
-        wants = int(rng.random() < 0.5)
-        pins.set(f"{answer}ready", master, wants)
+        wants = rng.random() < 0.5
+        pins.set({f"{request}.{channel}valid": channel in left & offered for channel in channels})
+        pins.set({f"{request}.{answer}ready": wants})
         await RisingEdge(dut.clk_i)
-        taken = {channel for channel in left & offered if pins.seen(f"{channel}ready", master)}
-        valid = pins.seen(f"{answer}valid", master)
-        response = int(getattr(dut, f"s_axil_{answer}resp_o").value)
-        word = int(dut.s_axil_rdata_o.value)
+        taken = {channel for channel in left & offered if pins[f"{reply}.{channel}ready"]}
+        valid, response, word = (pins[f"{reply}.{name}"] for name in (f"{answer}valid", f"{answer}resp", "rdata"))
         await FallingEdge(dut.clk_i)
         left -= taken
         if valid and wants:
             assert not left
-            for channel in channels:
-                pins.set(f"{channel}valid", master, 0)
-            pins.set(f"{answer}ready", master, 0)
+            pins.set(
+                {f"{request}.{name}": 0 for name in (*(f"{channel}valid" for channel in channels), f"{answer}ready")}
+            )
             return response, word
     raise AssertionError(f"master {master}: {kind} at {address:#x} is never answered")
 
@@ -117,7 +96,7 @@ async def master(pins: Pins, number: int, done: list[tuple[str, int, int]], read
 @cocotb.test()
 async def check_two_masters(dut):
     pins, log, done = Pins(dut), [], []
-    await start(dut, **{f"s_axil_{n}_i": 0 for n in REST}, **{f"axil_{n}_i": 0 for n in SLAVE})
+    await start(dut, s_axil_i=0, axil_i=0)
     cocotb.start_soon(slave(dut, log, random.Random(1)))
     running = [cocotb.start_soon(master(pins, m, done, reads)) for m in (0, 1) for reads in (False, True)]
     for task in running:
@@ -131,24 +110,20 @@ async def check_two_masters(dut):
 async def check_turns(dut):
     """A master that asks all the time gives the other one every second turn."""
     pins = Pins(dut)
-    await start(dut, **{f"s_axil_{n}_i": 0 for n in REST}, **{f"axil_{n}_i": 0 for n in SLAVE})
-    for name in ("arready", "rvalid"):
-        getattr(dut, f"axil_{name}_i").value = 0
+    await start(dut, s_axil_i=0, axil_i=0)
     for number in (0, 1):
-        pins.set("araddr", number, 16 * number, 12)
-        pins.set("arvalid", number, 1)
-        pins.set("rready", number, 1)
+        request = {"araddr": 16 * number, "arvalid": 1, "rready": 1}
+        pins.set({f"s_axil_i[{number}].{name}": value for name, value in request.items()})
     served = []
     for _ in range(6):
-        dut.axil_arready_i.value = 1
-        while not int(dut.axil_arvalid_o.value):
+        pins.set({"axil_i.arready": 1})
+        while not pins["axil_o.arvalid"]:
             await FallingEdge(dut.clk_i)
-        served.append(int(dut.axil_araddr_o.value) // 16)
+        served.append(pins["axil_o.araddr"] // 16)
         await FallingEdge(dut.clk_i)
-        dut.axil_arready_i.value = 0
-        dut.axil_rvalid_i.value = 1
+        pins.set({"axil_i.arready": 0, "axil_i.rvalid": 1})
         await FallingEdge(dut.clk_i)
-        dut.axil_rvalid_i.value = 0
+        pins.set({"axil_i.rvalid": 0})
         await FallingEdge(dut.clk_i)
     assert served in ([0, 1] * 3, [1, 0] * 3)
 

@@ -16,12 +16,12 @@ from cocotb.triggers import FallingEdge, RisingEdge
 from dv.axi_lite import axil_read, axil_write, rest_axil
 from dv.riscv import LB, LW, SB, SW, addi, halt, jalr, load, lui, store
 from dv.stimulus import start
+from dv.structs import Pins
 from ringsmith.errors import ToolError
 from ringsmith.hw import firmware, registers
 from ringsmith.hw.cocotb_runner import run_checks
 
 pytestmark = pytest.mark.hw
-SLAVE = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
 WORDS = 128
 BASE = 0x40000  # of the registers, for lui
 DONE, FAILED, BUSY = 2, 4, 1
@@ -37,7 +37,7 @@ class Core:
     """The core's registers behind axil: STATUS, and a command queue of four."""
 
     def __init__(self, dut, at: dict[str, int]) -> None:
-        self.dut, self.at, self.rng = dut, at, random.Random(5)
+        self.dut, self.at, self.rng, self.pins = dut, at, random.Random(5), Pins(dut)
         self.commands: list[int] = []
         self.queue, self.low, self.failed = 0, 0, False
         cocotb.start_soon(self._serve())
@@ -59,34 +59,35 @@ class Core:
         return 0
 
     async def _serve(self) -> None:
-        dut = self.dut
+        dut, pins = self.dut, self.pins
         while True:
             await FallingEdge(dut.clk_i)
             if self.queue and self.rng.random() < 0.002:
                 self.queue -= 1
-            if int(dut.axil_awvalid_o.value) and int(dut.axil_wvalid_o.value):
-                dut.axil_bresp_i.value = self.write(int(dut.axil_awaddr_o.value), int(dut.axil_wdata_o.value))
-                dut.axil_awready_i.value = dut.axil_wready_i.value = 1
+            if pins["axil_o.awvalid"] and pins["axil_o.wvalid"]:
+                pins.set({"axil_i.bresp": self.write(pins["axil_o.awaddr"], pins["axil_o.wdata"])})
+                pins.set({"axil_i.awready": 1, "axil_i.wready": 1})
                 await FallingEdge(dut.clk_i)
-                dut.axil_awready_i.value = dut.axil_wready_i.value = 0
-                await self._answer(dut.axil_bvalid_i, dut.axil_bready_o)
-            elif int(dut.axil_arvalid_o.value):
-                known = int(dut.axil_araddr_o.value) == self.at["status"]
-                dut.axil_rdata_i.value, dut.axil_rresp_i.value = self.status() if known else 0, 0 if known else 2
-                dut.axil_arready_i.value = 1
+                pins.set({"axil_i.awready": 0, "axil_i.wready": 0})
+                await self._answer("b")
+            elif pins["axil_o.arvalid"]:
+                known = pins["axil_o.araddr"] == self.at["status"]
+                pins.set({"axil_i.rdata": self.status() if known else 0, "axil_i.rresp": 0 if known else 2})
+                pins.set({"axil_i.arready": 1})
                 await FallingEdge(dut.clk_i)
-                dut.axil_arready_i.value = 0
-                await self._answer(dut.axil_rvalid_i, dut.axil_rready_o)
+                pins.set({"axil_i.arready": 0})
+                await self._answer("r")
 
-    async def _answer(self, valid, ready) -> None:
+    async def _answer(self, channel: str) -> None:
+        pins, taken = self.pins, 0
         for _ in range(self.rng.randrange(3)):
             await FallingEdge(self.dut.clk_i)
-        valid.value, taken = 1, 0
+        pins.set({f"axil_i.{channel}valid": 1})
         while not taken:
             await RisingEdge(self.dut.clk_i)
-            taken = int(ready.value)
+            taken = pins[f"axil_o.{channel}ready"]
             await FallingEdge(self.dut.clk_i)
-        valid.value = 0
+        pins.set({f"axil_i.{channel}valid": 0})
 
 
 class Host:
@@ -97,11 +98,11 @@ class Host:
 
     async def write(self, name: str, value: int) -> None:
         """Write a register that exists."""
-        assert await axil_write(self.dut, self.at[name], value, prefix="s_axil_") == 0
+        assert await axil_write(self.dut, self.at[name], value, prefix="s_axil") == 0
 
     async def read(self, name: str) -> int:
         """Read a register."""
-        return await axil_read(self.dut, self.at[name], prefix="s_axil_")
+        return await axil_read(self.dut, self.at[name], prefix="s_axil")
 
     async def fill(self, address: int, words: list[int]) -> None:
         """Write words of the memory."""
@@ -135,7 +136,7 @@ class Host:
 async def begin(dut) -> tuple[Core, Host, list[int]]:
     image = bytes.fromhex(os.environ["FIRMWARE"])
     words = [int.from_bytes(image[i : i + 4], "little") for i in range(0, len(image), 4)]
-    await start(dut, **rest_axil("s_axil_"), **{f"axil_{name}_i": 0 for name in SLAVE})
+    await start(dut, **rest_axil("s_axil"), axil_i=0)
     at = addresses()
     return Core(dut, at), Host(dut, at), words
 
@@ -174,8 +175,8 @@ async def check_errors_of_the_core(dut):
     assert await host.ending() == (DONE, 0, 0)
     assert core.commands[-1] == 4
     # A register that does not exist is refused to the host, and changes nothing.
-    assert await axil_write(dut, 0x7F0, 1, prefix="s_axil_") != 0
-    assert await axil_read(dut, 0xFF0, prefix="s_axil_") == -1
+    assert await axil_write(dut, 0x7F0, 1, prefix="s_axil") != 0
+    assert await axil_read(dut, 0xFF0, prefix="s_axil") == -1
 
 
 # First instructions of a firmware, why they stop it, and the address they asked for.

@@ -9,45 +9,33 @@
 // answer is on its way, when the other side sends fill bytes; LOAD data is taken at one byte per cycle, and a byte the
 // core has no room for makes the answer Bad.
 module rs_serial_bridge
+  import rs_axil_pkg::*;
   import rs_serial_pkg::*;
 (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+  input  logic             clk_i,
+  input  logic             rst_ni,
   // Forget the frame that is being received or answered.
-  input  logic        abort_i,
+  input  logic             abort_i,
   // The next byte starts a frame.
-  output logic        between_o,
-  input  logic        rx_valid_i,
-  output logic        rx_ready_o,
-  input  logic [ 7:0] rx_data_i,
-  output logic        tx_valid_o,
-  input  logic        tx_ready_i,
-  output logic [ 7:0] tx_data_o,
+  output logic             between_o,
+  input  logic             rx_valid_i,
+  output logic             rx_ready_o,
+  input  logic      [ 7:0] rx_data_i,
+  output logic             tx_valid_o,
+  input  logic             tx_ready_i,
+  output logic      [ 7:0] tx_data_o,
   // Data of the transfer that waits; left_i: its bytes still to move, 0 if none waits in that direction.
-  input  logic [23:0] din_left_i,
-  output logic        din_valid_o,
-  input  logic        din_ready_i,
-  output logic [ 7:0] din_data_o,
-  input  logic [23:0] dout_left_i,
-  input  logic        dout_valid_i,
-  output logic        dout_ready_o,
-  input  logic [ 7:0] dout_data_i,
+  input  logic      [23:0] din_left_i,
+  output logic             din_valid_o,
+  input  logic             din_ready_i,
+  output logic      [ 7:0] din_data_o,
+  input  logic      [23:0] dout_left_i,
+  input  logic             dout_valid_i,
+  output logic             dout_ready_o,
+  input  logic      [ 7:0] dout_data_i,
   // AXI4-Lite master.
-  output logic        axil_awvalid_o,
-  input  logic        axil_awready_i,
-  output logic [11:0] axil_addr_o,
-  output logic        axil_wvalid_o,
-  input  logic        axil_wready_i,
-  output logic [31:0] axil_wdata_o,
-  input  logic        axil_bvalid_i,
-  output logic        axil_bready_o,
-  input  logic [ 1:0] axil_bresp_i,
-  output logic        axil_arvalid_o,
-  input  logic        axil_arready_i,
-  input  logic        axil_rvalid_i,
-  output logic        axil_rready_o,
-  input  logic [31:0] axil_rdata_i,
-  input  logic [ 1:0] axil_rresp_i
+  output axil_req_t        axil_o,
+  input  axil_rsp_t        axil_i
 );
   typedef enum logic [3:0] {
     Between,   // skip fill, wait for the first byte
@@ -118,13 +106,13 @@ module rs_serial_bridge
         endcase
       end
       Write:
-      if (axil_bvalid_i && !aw_pending_q && !w_pending_q) begin
-        bad_d   = axil_bresp_i != '0;
+      if (axil_i.bvalid && !aw_pending_q && !w_pending_q) begin
+        bad_d   = axil_i.bresp != '0;
         state_d = Status;
       end
       Read:
-      if (axil_rvalid_i && !ar_pending_q) begin
-        bad_d   = axil_rresp_i != '0;
+      if (axil_i.rvalid && !ar_pending_q) begin
+        bad_d   = axil_i.rresp != '0;
         state_d = Status;
       end
       TakeData:
@@ -179,7 +167,7 @@ module rs_serial_bridge
       end
       if ((state_q == TakeData && take) || (state_q == SendData && dout_valid_i && tx_ready_i))
         left_q <= left_q - 24'd1;
-      if (state_q == Read && axil_rvalid_i) word_q <= axil_rdata_i;
+      if (state_q == Read && axil_i.rvalid) word_q <= axil_i.rdata;
       if (state_q == Status) word_left_q <= 2'd3;
       if (state_q == SendWord && tx_ready_i) begin
         word_q      <= word_q >> 8;
@@ -200,19 +188,25 @@ module rs_serial_bridge
         w_pending_q  <= command_q == WriteReg && !abort_i;
         ar_pending_q <= command_q == ReadReg && !abort_i;
       end
-      if (axil_awready_i && aw_pending_q) aw_pending_q <= 1'b0;
-      if (axil_wready_i && w_pending_q) w_pending_q <= 1'b0;
-      if (axil_arready_i && ar_pending_q) ar_pending_q <= 1'b0;
+      if (axil_i.awready && aw_pending_q) aw_pending_q <= 1'b0;
+      if (axil_i.wready && w_pending_q) w_pending_q <= 1'b0;
+      if (axil_i.arready && ar_pending_q) ar_pending_q <= 1'b0;
     end
   end
 
-  assign axil_awvalid_o = aw_pending_q;
-  assign axil_wvalid_o  = w_pending_q;
-  assign axil_arvalid_o = ar_pending_q;
-  assign axil_addr_o    = (command_q == WriteReg) ? header_q[11:0] : header_q[43:32];
-  assign axil_wdata_o   = header_q[47:16];
-  assign axil_bready_o  = state_q == Write;
-  assign axil_rready_o  = state_q == Read;
+  logic [11:0] addr;
+  assign addr   = (command_q == WriteReg) ? header_q[11:0] : header_q[43:32];
+  assign axil_o = '{
+          awvalid: aw_pending_q,
+          awaddr: addr,
+          wvalid: w_pending_q,
+          wdata: header_q[47:16],
+          wstrb: '1,
+          bready: state_q == Write,
+          arvalid: ar_pending_q,
+          araddr: addr,
+          rready: state_q == Read
+      };
 
   // -------------------------------------------------------------------------------------------------------------- data
   assign din_valid_o    = state_q == TakeData && take && !bad_q;
@@ -236,8 +230,8 @@ module rs_serial_bridge
     .seen_o(armed)
   );
   assert property (@(posedge clk_i) disable iff (!armed || abort_i) tx_valid_o && !tx_ready_i |=> tx_valid_o);
-  assert property (@(posedge clk_i) disable iff (!armed) axil_awvalid_o && !axil_awready_i |=> axil_awvalid_o && $stable(
-    axil_addr_o
+  assert property (@(posedge clk_i) disable iff (!armed) axil_o.awvalid && !axil_i.awready |=> axil_o.awvalid && $stable(
+    axil_o.awaddr
   ));
 `endif
 endmodule

@@ -5,48 +5,49 @@ import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from dv.stimulus import receive, send, start
+from dv.structs import Pins
 from ringsmith.hw.cocotb_runner import run_checks
 
 OK, BAD = 0xA5, 0x5A
-BUS = ("axil_awready_i", "axil_wready_i", "axil_bvalid_i", "axil_arready_i", "axil_rvalid_i")
 
 
 async def register_bus(dut, words: dict[int, int]) -> None:
     """An AXI4-Lite slave with registers at 0 to 0xff0 and random waits; elsewhere it answers an error."""
-    rng = random.Random(1)
+    rng, pins = random.Random(1), Pins(dut)
 
     async def wait() -> None:
         for _ in range(rng.randrange(4)):
             await FallingEdge(dut.clk_i)
 
-    async def pulse(ready, valid) -> None:
+    async def pulse(answer: str, request: str) -> None:
         await wait()
-        while not int(valid.value):
+        while not pins[f"axil_o.{request}"]:
             await FallingEdge(dut.clk_i)
-        ready.value = 1
+        pins.set({f"axil_i.{answer}": 1})
         await FallingEdge(dut.clk_i)
-        ready.value = 0
+        pins.set({f"axil_i.{answer}": 0})
 
     while True:
         await FallingEdge(dut.clk_i)
-        if int(dut.axil_awvalid_o.value):
-            where, value = int(dut.axil_addr_o.value), int(dut.axil_wdata_o.value)
-            await pulse(dut.axil_wready_i, dut.axil_wvalid_o)
-            await pulse(dut.axil_awready_i, dut.axil_awvalid_o)
+        if pins["axil_o.awvalid"]:
+            where, value = pins["axil_o.awaddr"], pins["axil_o.wdata"]
+            assert pins["axil_o.wstrb"] == 15
+            await pulse("wready", "wvalid")
+            await pulse("awready", "awvalid")
             words[where] = value
-            dut.axil_bresp_i.value = 0 if where < 0xFF0 else 2
-            await pulse(dut.axil_bvalid_i, dut.axil_bready_o)
-        elif int(dut.axil_arvalid_o.value):
-            where = int(dut.axil_addr_o.value)
-            await pulse(dut.axil_arready_i, dut.axil_arvalid_o)
-            dut.axil_rdata_i.value, dut.axil_rresp_i.value = words.get(where, 0), 0 if where < 0xFF0 else 2
-            await pulse(dut.axil_rvalid_i, dut.axil_rready_o)
+            pins.set({"axil_i.bresp": 0 if where < 0xFF0 else 2})
+            await pulse("bvalid", "bready")
+        elif pins["axil_o.arvalid"]:
+            where = pins["axil_o.araddr"]
+            await pulse("arready", "arvalid")
+            pins.set({"axil_i.rdata": words.get(where, 0), "axil_i.rresp": 0 if where < 0xFF0 else 2})
+            await pulse("rvalid", "rready")
 
 
 async def begin(dut) -> dict[int, int]:
     words: dict[int, int] = {}
     rest = dict.fromkeys(
-        ("abort_i", "rx_valid_i", "tx_ready_i", "din_left_i", "din_ready_i", "dout_left_i", "dout_valid_i", *BUS), 0
+        ("abort_i", "rx_valid_i", "tx_ready_i", "din_left_i", "din_ready_i", "dout_left_i", "dout_valid_i", "axil_i"), 0
     )
     await start(dut, **rest)
     cocotb.start_soon(register_bus(dut, words))

@@ -185,44 +185,44 @@ module rs_top_axi #(
   logic [Cores-1:0] irq;
   assign irq_o = |irq;
 
-  // Registers of each core.
-  logic [Cores-1:0] awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
-  logic [Cores-1:0][1:0] bresp, rresp;
-  logic [Cores-1:0][31:0] rdata;
+  // Registers: of all cores, and of each.
+  localparam int unsigned CoreBits = Cores > 1 ? $clog2(Cores) : 1;
+  rs_axil_pkg::axil_req_t host_req;
+  rs_axil_pkg::axil_rsp_t host_rsp;
+  rs_axil_pkg::axil_req_t [Cores-1:0] reg_req;
+  rs_axil_pkg::axil_rsp_t [Cores-1:0] reg_rsp;
+
+  assign host_req = '{
+          awvalid: s_axil_awvalid_i,
+          awaddr: s_axil_awaddr_i[11:0],
+          wvalid: s_axil_wvalid_i,
+          wdata: s_axil_wdata_i,
+          wstrb: s_axil_wstrb_i,
+          bready: s_axil_bready_i,
+          arvalid: s_axil_arvalid_i,
+          araddr: s_axil_araddr_i[11:0],
+          rready: s_axil_rready_i
+      };
+  assign s_axil_awready_o = host_rsp.awready;
+  assign s_axil_wready_o  = host_rsp.wready;
+  assign s_axil_bvalid_o  = host_rsp.bvalid;
+  assign s_axil_bresp_o   = host_rsp.bresp;
+  assign s_axil_arready_o = host_rsp.arready;
+  assign s_axil_rvalid_o  = host_rsp.rvalid;
+  assign s_axil_rdata_o   = host_rsp.rdata;
+  assign s_axil_rresp_o   = host_rsp.rresp;
 
   rs_axil_split #(
     .Cores(Cores)
   ) u_split (
     .clk_i,
     .rst_ni,
-    .s_axil_awvalid_i,
-    .s_axil_awready_o,
-    .s_axil_awaddr_i,
-    .s_axil_wvalid_i,
-    .s_axil_wready_o,
-    .s_axil_bvalid_o,
-    .s_axil_bready_i,
-    .s_axil_bresp_o,
-    .s_axil_arvalid_i,
-    .s_axil_arready_o,
-    .s_axil_araddr_i,
-    .s_axil_rvalid_o,
-    .s_axil_rready_i,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
-    .axil_awvalid_o(awvalid),
-    .axil_awready_i(awready),
-    .axil_wvalid_o (wvalid),
-    .axil_wready_i (wready),
-    .axil_bvalid_i (bvalid),
-    .axil_bready_o (bready),
-    .axil_bresp_i  (bresp),
-    .axil_arvalid_o(arvalid),
-    .axil_arready_i(arready),
-    .axil_rvalid_i (rvalid),
-    .axil_rready_o (rready),
-    .axil_rdata_i  (rdata),
-    .axil_rresp_i  (rresp)
+    .s_axil_i(host_req),
+    .s_axil_o(host_rsp),
+    .aw_core_i(CoreBits'(s_axil_awaddr_i >> 12)),
+    .ar_core_i(CoreBits'(s_axil_araddr_i >> 12)),
+    .axil_o(reg_req),
+    .axil_i(reg_rsp)
   );
 
   // Data port of each core; words of a LOAD go to all of them.
@@ -252,20 +252,8 @@ module rs_top_axi #(
       .fault_i,
 `endif
       .irq_o(irq[c]),
-      .axil_i(
-      '{
-        awvalid: awvalid[c],
-        awaddr: s_axil_awaddr_i[11:0],
-        wvalid: wvalid[c],
-        wdata: s_axil_wdata_i,
-        wstrb: s_axil_wstrb_i,
-        bready: bready[c],
-        arvalid: arvalid[c],
-        araddr: s_axil_araddr_i[11:0],
-        rready: rready[c]
-      }
-      ),
-      .axil_o({awready[c], wready[c], bvalid[c], bresp[c], arready[c], rvalid[c], rdata[c], rresp[c]}),
+      .axil_i(reg_req[c]),
+      .axil_o(reg_rsp[c]),
       .dma_rst_no(dma_rst_n[c]),
       .dma_base_o(core_base[c]),
       .port_o(core_req[c]),

@@ -150,12 +150,8 @@ module rs_top_serial #(
   logic [7:0] rx_data, tx_data, din_data, dout_data;
   logic [23:0] din_left, dout_left;
   logic din_valid, din_ready, dout_valid, dout_ready;
-  logic [11:0] addr;
   rs_axil_pkg::axil_req_t axil_req;
   rs_axil_pkg::axil_rsp_t axil_rsp;
-  assign axil_req.awaddr = addr;
-  assign axil_req.araddr = addr;
-  assign axil_req.wstrb  = '1;
 
   rs_serial_link #(
     .UartDivisor(UartDivisor)
@@ -203,21 +199,8 @@ module rs_top_serial #(
     .dout_valid_i(dout_valid),
     .dout_ready_o(dout_ready),
     .dout_data_i(dout_data),
-    .axil_awvalid_o(axil_req.awvalid),
-    .axil_awready_i(axil_rsp.awready),
-    .axil_addr_o(addr),
-    .axil_wvalid_o(axil_req.wvalid),
-    .axil_wready_i(axil_rsp.wready),
-    .axil_wdata_o(axil_req.wdata),
-    .axil_bvalid_i(axil_rsp.bvalid),
-    .axil_bready_o(axil_req.bready),
-    .axil_bresp_i(axil_rsp.bresp),
-    .axil_arvalid_o(axil_req.arvalid),
-    .axil_arready_i(axil_rsp.arready),
-    .axil_rvalid_i(axil_rsp.rvalid),
-    .axil_rready_o(axil_req.rready),
-    .axil_rdata_i(axil_rsp.rdata),
-    .axil_rresp_i(axil_rsp.rresp)
+    .axil_o(axil_req),
+    .axil_i(axil_rsp)
   );
 
   // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.

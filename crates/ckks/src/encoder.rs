@@ -131,12 +131,26 @@ impl Encoder {
         slots: usize,
         scale: f64,
     ) -> Result<f64, Error> {
+        let changes = self.roundings(values, slots, scale)?;
+        Ok(changes.into_iter().fold(0.0, f64::max) * scale)
+    }
+
+    /// By how much an encoding at `scale` changes each slot, as absolute values.
+    pub(crate) fn roundings(
+        &self,
+        values: &[Complex64],
+        slots: usize,
+        scale: f64,
+    ) -> Result<Vec<f64>, Error> {
         let embedding = self.params.embedding();
         let rounded = embedding.to_coefficients(values, slots, scale)?;
         let back = embedding.to_slots(&rounded, slots, scale)?;
         let given = values.iter().chain(std::iter::repeat(&Complex64::ZERO));
-        let change = back.iter().zip(given).map(|(a, b)| (a - b).norm());
-        Ok(change.fold(0.0, f64::max) * scale)
+        Ok(back
+            .iter()
+            .zip(given)
+            .map(|(a, b)| (a - b).norm())
+            .collect())
     }
 
     fn encode_any<V: Copy + Into<Complex64>>(

@@ -12,7 +12,10 @@
 //! - Encoding rounds each coefficient by up to 1/2. Values can be chosen so that all roundings add up in one slot,
 //!   hence the worst case of n/π; a plaintext that is at hand brings the error that it really has.
 
+mod curve;
 mod own;
+
+pub(crate) use curve::{Curve, Spread};
 
 use crate::Error;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
@@ -22,7 +25,7 @@ use rlwe::{ErrorDistribution, SecretDistribution};
 use std::f64::consts::{LN_2, PI};
 
 /// Relative error of one pass through the slot transform.
-const EMBEDDING_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
+pub(crate) const EMBEDDING_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
 
 /// Noise estimate of a plaintext or ciphertext, made without any key.
 #[derive(Clone, Copy, Debug, PartialEq)]

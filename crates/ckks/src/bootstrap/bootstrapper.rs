@@ -211,7 +211,7 @@ fn encode(
     let share = (to / from).powf(1.0 / factors.len() as f64);
     let encoded = factors.iter().enumerate().map(|(i, factor)| {
         let scale = main.prime(level - i) as f64 * share;
-        factor.encode(&encoder, main.estimator(), level - i, scale)
+        factor.encode(&encoder, level - i, scale)
     });
     encoded.collect()
 }

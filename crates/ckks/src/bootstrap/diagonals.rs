@@ -2,10 +2,9 @@
 //! Matrices by their diagonals, and how a product with one is split into baby and giant steps.
 
 use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
-use crate::noise::{Estimate, Estimator};
+use crate::noise::EMBEDDING_ERROR;
 use crate::{Encoder, Error};
 use num_complex::Complex64;
-use rlwe::noise::GiantFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A square matrix of complex numbers: `(M·v)[j] = Σ_k diagonal_k[j] · v[j + k]`, indices modulo the slots.
@@ -101,43 +100,92 @@ impl Diagonals {
     pub fn encode(
         &self,
         encoder: &Encoder,
-        estimator: &Estimator,
         level: usize,
         scale: f64,
     ) -> Result<EncodedMatrix, Error> {
         let n = self.slots as i64;
-        let mut giants: BTreeMap<i64, EncodedGiant> = BTreeMap::new();
+        let mut giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>> = BTreeMap::new();
+        let mut sums = Sums::new(self.slots);
         for (giant, baby) in self.steps().0 {
             let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
             // Multiplied before the giant rotation, hence turned back by it.
             let turned = (0..n).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
             let values: Vec<Complex64> = turned.collect();
             let plaintext = encoder.encode_extended(&values, self.slots, level, scale)?;
-            let rounding = encoder.rounding_sparse(&values, self.slots, scale)?.log2();
-            let largest = values.iter().map(|z| z.norm()).fold(0.0, f64::max);
-            let fact = estimator.encode_rounded(largest, level, scale, rounding);
-            let entry = giants.entry(giant).or_default();
-            entry.terms.push((baby, plaintext));
-            entry.facts.push((baby != 0, Some(fact)));
+            let roundings = encoder.roundings(&values, self.slots, scale)?;
+            sums.add((giant, baby), &values, &roundings);
+            giants.entry(giant).or_default().push((baby, plaintext));
         }
-        let facts = giants
-            .iter()
-            .map(|(rotation, giant)| (*rotation != 0, giant.facts.clone()));
         Ok(EncodedMatrix {
-            facts: facts.collect(),
-            giants: giants
-                .into_iter()
-                .map(|(rotation, giant)| (rotation, giant.terms))
-                .collect(),
+            facts: sums.facts(giants.keys().filter(|giant| **giant != 0).count()),
+            scale,
+            giants,
         })
     }
 }
 
-/// The terms of a giant step, and what is known of each.
-#[derive(Default)]
-struct EncodedGiant {
-    terms: Vec<(i64, ExtendedPlaintext)>,
-    facts: Vec<(bool, Option<Estimate>)>,
+/// What is known of an encoded matrix F and of its rounding R, which is public and fixed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MatrixFacts {
+    /// Giant steps that rotate.
+    pub giants: usize,
+    /// Largest root of the sum of squares in a row of F.
+    pub row: f64,
+    /// Largest sum of absolute values in a row of R.
+    pub rounding_sum: f64,
+    /// Largest root of the sum of squares in a row of R.
+    pub rounding_row: f64,
+    /// Bound on |Rv|₂/|v|₂: the geometric mean of the largest sums of a row and of a column.
+    pub rounding_norm: f64,
+}
+
+/// Sums over the diagonals, for every row or column.
+struct Sums {
+    squares: Vec<f64>,
+    rounding_rows: Vec<f64>,
+    rounding_columns: Vec<f64>,
+    rounding_squares: Vec<f64>,
+}
+
+impl Sums {
+    fn new(slots: usize) -> Self {
+        let zeros = || vec![0.0; slots];
+        Self {
+            squares: zeros(),
+            rounding_rows: zeros(),
+            rounding_columns: zeros(),
+            rounding_squares: zeros(),
+        }
+    }
+
+    /// The diagonal multiplied before the giant rotation.
+    fn add(&mut self, (giant, baby): (i64, i64), values: &[Complex64], roundings: &[f64]) {
+        let n = values.len();
+        let (giant, baby) = (
+            giant.rem_euclid(n as i64) as usize,
+            baby.rem_euclid(n as i64) as usize,
+        );
+        for (j, (value, rounding)) in values.iter().zip(roundings).enumerate() {
+            let (row, column) = ((j + n - giant) % n, (j + baby) % n);
+            let change = rounding + value.norm() * EMBEDDING_ERROR;
+            self.squares[row] += value.norm_sqr();
+            self.rounding_rows[row] += change;
+            self.rounding_columns[column] += change;
+            self.rounding_squares[row] += change * change;
+        }
+    }
+
+    fn facts(&self, giants: usize) -> MatrixFacts {
+        let largest = |sums: &[f64]| sums.iter().copied().fold(0.0, f64::max);
+        let rows = largest(&self.rounding_rows);
+        MatrixFacts {
+            giants,
+            row: largest(&self.squares).sqrt(),
+            rounding_sum: rows,
+            rounding_row: largest(&self.rounding_squares).sqrt(),
+            rounding_norm: (rows * largest(&self.rounding_columns)).sqrt(),
+        }
+    }
 }
 
 /// (giant, baby) of every diagonal.
@@ -159,7 +207,8 @@ impl Steps {
 #[derive(Clone, Debug)]
 pub struct EncodedMatrix {
     giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>>,
-    facts: Vec<GiantFacts<Estimate>>,
+    scale: f64,
+    facts: MatrixFacts,
 }
 
 impl EncodedMatrix {
@@ -180,9 +229,14 @@ impl EncodedMatrix {
         }
     }
 
-    /// What is known of the plaintexts: the largest value and the rounding of each, measured.
-    pub(super) fn facts(&self) -> &[GiantFacts<Estimate>] {
-        &self.facts
+    /// Factor between the matrix and its plaintexts.
+    pub(super) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// What is known of the plaintexts, measured.
+    pub(super) fn facts(&self) -> MatrixFacts {
+        self.facts
     }
 
     /// Bytes of the plaintexts in memory.

@@ -133,8 +133,13 @@ impl ModularReduction {
     /// error δ to 4δ + 2δ² at most. The sine lacks s³/6 at most, s = 2π·ratio; a power series of arcsin lacks its next
     /// term at most 1/(1 − s²) times, and takes an error of its argument to 1/√(1 − s²) times that.
     pub fn error(&self) -> f64 {
+        self.error_within(1.0)
+    }
+
+    /// [`ModularReduction::error`] for |x| up to `factor` times its bound, 1 or a little more.
+    pub(super) fn error_within(&self, factor: f64) -> f64 {
         let mut error = (0..self.doublings).fold(self.cosine_error(), |e, _| 4.0 * e + 2.0 * e * e);
-        let s = TAU * self.ratio;
+        let s = TAU * self.ratio * factor;
         error += match &self.arcsine {
             None => s.powi(3) / 6.0,
             Some(series) => {

@@ -3,19 +3,22 @@
 //!
 //! An error of a slot before the first transform is one of a coefficient behind it; what the reduction is given wrong
 //! in its argument T is wrong in x by no more, since its slope is at most 1 (that of the sine, and of the arcsine's
-//! series after it). So errors are followed to the coefficients of the raised ciphertext or to T, and added there.
+//! series after it). So errors are followed to the coefficients of the raised ciphertext or to T, and added there:
+//! what operations draw in squares, all else linearly ([`Spread`]).
 //!
-//! Noise made within a transform passes through the stages that remain (or back through those done): a stage back from
-//! the slots takes means of two values, so that nothing grows; of noise, whose values at different roots are
-//! uncorrelated, 2^r of which are averaged by r stages, the deviation falls by 2^(r/2). The rounding of the matrices,
-//! which is no noise, is taken without that gain.
+//! Both transforms are products of stages that are 2^(1/2) or 2^(-1/2) times a unitary matrix, and back from the slots
+//! no stage makes the largest value larger. Draws are white: their values at different roots are uncorrelated, so that
+//! r stages back from the slots make the deviation 2^(r/2) times smaller. The overflow, which the uniform component
+//! masks, is such a draw. Matrices are rounded once and for all: what that does to a message, which may be chosen
+//! against it, is bounded in the largest value and in the Euclidean norm, and the smaller bound counts.
 //!
-//! The bound fails as seldom as the set's [`Estimator`] says, and where an overflow does
+//! The bound fails as seldom as the set's [`Estimator`](crate::noise::Estimator) says, and where an overflow does
 //! ([`BootstrapParams::log2_failure`]).
 
+use super::diagonals::MatrixFacts;
 use super::{BootstrapParams, Bootstrapper, EncodedMatrix, Message};
 use crate::Error;
-use crate::noise::{Estimate, Estimator};
+use crate::noise::{Curve, Spread};
 use rlwe::noise::Noise;
 use std::f64::consts::TAU;
 
@@ -24,149 +27,182 @@ impl Bootstrapper {
     /// `input`.
     ///
     /// # Errors
-    /// Those of [`Estimator::polynomial`].
+    /// Those of [`Estimator::polynomial`](crate::noise::Estimator::polynomial).
     pub fn error_bound(&self, input: f64) -> Result<f64, Error> {
         let params = self.params();
-        let before = input + self.lowering_error()? + raising_error(params);
-        // Of T, in units of the message.
-        let unit = params.literal().bound / params.reduction().ratio();
-        let argument = self.argument_error()? * params.reduction().reach() * unit;
-        let own = reduction_error(params)? * unit + params.approximation_error();
+        let bound = params.literal().bound;
+        let before = Spread::tied(input)
+            .plus(self.lowering_error()?)
+            .plus(raising_error(params))
+            .plus(
+                self.argument_error()?
+                    .times(bound / params.reduction().ratio()),
+            );
+        // The message that is reduced has these errors.
+        let within = 1.0 + before.total() / bound;
+        let own = reduction_error(params)?.times(bound / params.reduction().ratio());
+        let approximation = params.reduction().error_within(within) / params.reduction().ratio();
+        let after = own.plus(Spread::tied(approximation * bound));
         let parts = match params.literal().message {
             Message::Real => 1.0,
             Message::Complex => 2.0,
         };
-        Ok(before + parts * (argument + own))
+        Ok(before.plus(after).times(parts).total())
     }
 
     /// Of slots to coefficients: of a coefficient, in units of the message.
-    fn lowering_error(&self) -> Result<f64, Error> {
+    fn lowering_error(&self) -> Result<Spread, Error> {
         let params = self.params();
-        let start = Estimate {
-            message: params.literal().bound * 2f64.sqrt(),
-            ..value(params, params.input_level(), params.main().scale())
-        };
-        let mut done = 0;
         let [stages, _] = params.splits();
-        self.walk(start, &self.slots_to_coeffs, &stages, |stages, message| {
+        let largest = params.literal().bound * parts_norm(params.literal().message);
+        let euclidean = (params.literal().slots as f64).sqrt() * largest;
+        let (mut level, mut scale) = (params.input_level(), params.main().scale());
+        let (mut done, mut sum) = (0, Spread::default());
+        for (factor, stages) in self.slots_to_coeffs.iter().zip(stages) {
+            let facts = factor.facts();
+            let drawn = drawn(params, factor, level, scale)?;
+            let rounded = (facts.rounding_sum * largest * root(2 * done))
+                .min(facts.rounding_norm * euclidean / root(stages));
             done += stages;
-            (message * f64::from(stages).exp2(), done)
-        })
-    }
-
-    /// Of the reduction's argument y = (T − 1/4)/B.
-    fn argument_error(&self) -> Result<f64, Error> {
-        let params = self.params();
-        let (main, literal) = (params.main(), params.literal());
-        let estimator = main.estimator();
-        // The coefficients of T: a sum of `weight` uniform terms, and the message.
-        let variance = f64::from(literal.weight + 1) / 12.0;
-        let model = main.rlwe().noise_model();
-        let peak = model
-            .log2_embedding_bound(Noise::of_variance(variance, 0))
-            .exp2();
-        let raised = value(params, main.max_level(), params.raised_scale());
-        let start = Estimate {
-            message: peak / (2.0 * params.reduction().reach()),
-            ..raised
-        };
-        let mut left = literal.slots.trailing_zeros();
-        // Each step of the trace adds noise of its own and doubles what is there.
-        let copies = (main.slots() / literal.slots) as f64;
-        let traced =
-            (copies - 1.0) * relative(&estimator.rotate(&raised)) * (-f64::from(left) / 2.0).exp2();
-        let [_, stages] = params.splits();
-        let moved = self.walk(start, &self.coeffs_to_slots, &stages, |stages, message| {
-            left -= stages;
-            (message, left)
-        })?;
-        let conjugated = value(
-            params,
-            main.max_level() - literal.coeffs_to_slots,
-            params.reduction_scale(),
-        );
-        Ok(2.0 * (moved + traced) + relative(&estimator.rotate(&conjugated)))
-    }
-
-    /// The errors of a transform's factors, each from its own `start`. `next` gives, for the stages of a factor, the
-    /// bound on what it yields and the stages over which its noise is averaged.
-    fn walk(
-        &self,
-        start: Estimate,
-        factors: &[EncodedMatrix],
-        stages: &[u32],
-        mut next: impl FnMut(u32, f64) -> (f64, u32),
-    ) -> Result<f64, Error> {
-        let estimator = self.params().main().estimator();
-        let (mut ct, mut sum) = (start, 0.0);
-        for (factor, stages) in factors.iter().zip(stages) {
-            let after = |message: f64| {
-                let given = Estimate { message, ..ct };
-                estimator.rescale(&estimator.linear_transform(&given, factor.facts()))
-            };
-            let (noise, all) = (after(0.0)?, after(ct.message)?);
-            let (message, averaged) = next(*stages, ct.message);
-            sum += relative(&noise) * (-f64::from(averaged) / 2.0).exp2() + relative(&all)
-                - relative(&noise);
-            ct = Estimate {
-                message,
-                log2_error: f64::NEG_INFINITY,
-                ..all
-            };
+            sum = sum
+                .plus(Spread::drawn(drawn / root(done)))
+                .plus(Spread::tied(rounded));
+            (level, scale) = after(params, factor, level, scale)?;
         }
         Ok(sum)
     }
+
+    /// Of T.
+    fn argument_error(&self) -> Result<Spread, Error> {
+        let params = self.params();
+        let (main, literal) = (params.main(), params.literal());
+        // The slots of T: white for the overflow, a sum of `weight` uniform terms, and the message.
+        let variance = f64::from(literal.weight + 1) / 12.0;
+        let model = main.rlwe().noise_model();
+        let overflow = model
+            .log2_embedding_bound(Noise::of_variance(variance, 0))
+            .exp2();
+        let message = params.reduction().ratio() * (main.n() as f64).sqrt();
+        let (mut level, mut scale) = (main.max_level(), params.raised_scale());
+        // The raised ciphertext holds T at the scale q[0], and the transform brings B to its scale.
+        let unit = 2.0 * params.reduction().reach();
+        let mut left = literal.slots.trailing_zeros();
+        // Each step of the trace adds noise of its own and doubles what is there.
+        let copies = (main.slots() / literal.slots) as f64;
+        let traced = (copies - 1.0) * switched(params, level, scale) / root(left);
+        let mut sum = Spread::drawn(traced * unit);
+        let ([_, stages], mut done) = (params.splits(), 0);
+        for (factor, stages) in self.coeffs_to_slots.iter().zip(stages) {
+            left -= stages;
+            let MatrixFacts {
+                rounding_row,
+                rounding_norm,
+                ..
+            } = factor.facts();
+            let drawn = drawn(params, factor, level, scale)? * unit / root(left);
+            let rounded = rounding_row * overflow / root(done + left);
+            sum = sum
+                .plus(Spread::drawn(drawn.hypot(rounded)))
+                .plus(Spread::tied(rounding_norm * message * root(stages)));
+            done += stages;
+            (level, scale) = after(params, factor, level, scale)?;
+        }
+        // Real parts are sums with the conjugate, which is switched once.
+        let conjugated = switched(params, level, scale) * params.reduction().reach();
+        Ok(sum.plus(Spread::drawn(conjugated)))
+    }
 }
 
-/// A ciphertext without error and message.
-fn value(params: &BootstrapParams, level: usize, scale: f64) -> Estimate {
-    let none = params
-        .main()
-        .estimator()
-        .encode_rounded(0.0, level, scale, f64::NEG_INFINITY);
-    Estimate { size: 2, ..none }
+/// 2^(stages/2): what stages do to the deviation of a draw.
+fn root(stages: u32) -> f64 {
+    (f64::from(stages) / 2.0).exp2()
 }
 
-/// The error in units of the slots.
-fn relative(e: &Estimate) -> f64 {
-    e.log2_error.exp2() / e.scale
+/// The absolute value of a number whose parts are at most 1.
+fn parts_norm(message: Message) -> f64 {
+    match message {
+        Message::Real => 1.0,
+        Message::Complex => 2f64.sqrt(),
+    }
+}
+
+/// Of a key switch, in units of the slots.
+fn switched(params: &BootstrapParams, level: usize, scale: f64) -> f64 {
+    let estimator = params.main().estimator();
+    let products = estimator.log2_key_products(level).exp2();
+    products.hypot(estimator.log2_rounding(2).exp2()) / scale
+}
+
+/// What a product with a factor and its rescale draw, in units of the slots: each baby step a switch whose noise is
+/// multiplied by the matrix, each giant step another, two divisions.
+fn drawn(
+    params: &BootstrapParams,
+    factor: &EncodedMatrix,
+    level: usize,
+    scale: f64,
+) -> Result<f64, Error> {
+    let estimator = params.main().estimator();
+    let (facts, product) = (factor.facts(), scale * factor.scale());
+    let products = estimator.log2_key_products(level).exp2();
+    let rounding = estimator.log2_rounding(2).exp2();
+    let babies = products * facts.row * factor.scale();
+    let giants = products.hypot(rounding) * (facts.giants as f64).sqrt();
+    let (_, rescaled) = after(params, factor, level, scale)?;
+    let wide = babies.hypot(giants).hypot(rounding) / product;
+    Ok(wide.hypot(rounding / rescaled))
+}
+
+/// Level and scale after a factor.
+fn after(
+    params: &BootstrapParams,
+    factor: &EncodedMatrix,
+    level: usize,
+    scale: f64,
+) -> Result<(usize, f64), Error> {
+    let divisor = params.main().estimator().log2_divisor(level)?.exp2();
+    Ok((level - 1, scale * factor.scale() / divisor))
 }
 
 /// Of the two key switches around the raise: of a coefficient, in units of the message.
-fn raising_error(params: &BootstrapParams) -> f64 {
+fn raising_error(params: &BootstrapParams) -> Spread {
     let digit = [(params.main().prime(0) as f64).log2()];
     let special = |set: &rlwe::RlweParams<u64>| {
         let primes = set.p().map(rns::RnsBasis::values).unwrap_or_default();
         primes.iter().map(|p| (*p as f64).log2()).sum::<f64>()
     };
     let sets: [&rlwe::RlweParams<u64>; 2] = [params.sparse(), params.main().rlwe()];
-    let switches = sets.map(|set| {
+    let [to, from] = sets.map(|set| {
         let model = set.noise_model();
         model
             .log2_bound(model.key_switch(&digit, special(set)))
             .exp2()
     });
-    (switches[0] + switches[1]) / params.lowered_scale()
+    Spread::drawn(to.hypot(from) / params.lowered_scale())
 }
 
 /// What the evaluation of the reduction makes itself: of x.
-fn reduction_error(params: &BootstrapParams) -> Result<f64, Error> {
-    let estimator: &Estimator = params.main().estimator();
+fn reduction_error(params: &BootstrapParams) -> Result<Spread, Error> {
+    let estimator = params.main().estimator();
     let reduction = params.reduction();
     let start = params.main().max_level() - params.literal().coeffs_to_slots;
-    let argument = estimator.add_constant(&value(params, start, params.reduction_scale()), 1.0);
+    let degree = reduction.cosine().degree() << reduction.doublings();
+    let curve = Curve::new(estimator, degree, 1.0);
+    let argument = curve.argument(start, params.reduction_scale());
     let (top, last) = params.reduction_end();
     let scales = params.doubling_scales(top, last);
-    let mut c = estimator.polynomial(&argument, reduction.cosine(), scales[0])?;
-    for scale in &scales[1..] {
-        c.message = 1.0;
-        let square = estimator.relinearize_rescale(&estimator.multiply(&c, &c));
-        c = estimator.add_constant(&estimator.add(&square, &square), 1.0);
-        c.scale = *scale;
-    }
-    c.message = (TAU * reduction.ratio()).sin() * 1.01;
-    if let Some(series) = reduction.arcsine() {
-        c = estimator.polynomial(&c, series, params.sine_scale())?;
-    }
-    Ok(relative(&c) / TAU)
+    let cosine = curve.polynomial(&argument, reduction.cosine(), scales[0])?;
+    let sine = scales[1..]
+        .iter()
+        .try_fold(cosine, |c, scale| curve.double_angle(&c, *scale))?;
+    let sine = curve.spread(&sine);
+    let Some(series) = reduction.arcsine() else {
+        return Ok(sine.times(TAU.recip()));
+    };
+    let largest = (TAU * reduction.ratio()).sin() + sine.total() + reduction.error() * TAU;
+    let curve = Curve::new(estimator, series.degree(), largest);
+    let argument = curve.argument(top - reduction.doublings() as usize, last);
+    let own = curve.polynomial(&argument, series, params.sine_scale())?;
+    let slope = (1.0 - largest * largest).sqrt().recip();
+    let sum = sine.times(slope).plus(curve.spread(&own));
+    Ok(sum.times(TAU.recip()))
 }

@@ -57,7 +57,10 @@ fn depth(l: &BootstrapLiteral) -> usize {
 impl Bench {
     fn new(log_n: u32, literal: &BootstrapLiteral, threads: Threads) -> Self {
         let levels = literal.slots_to_coeffs + literal.coeffs_to_slots + depth(literal) + FREE;
-        let main = chain(log_n, levels);
+        Self::of(chain(log_n, levels), literal, threads)
+    }
+
+    fn of(main: CkksParams, literal: &BootstrapLiteral, threads: Threads) -> Self {
         let params = BootstrapParams::new(&main, literal, SecurityPolicy::insecure()).unwrap();
         assert_eq!(params.output_level(), params.input_level() + FREE);
         let generator = KeyGenerator::new(main.rlwe(), Seed::from_text("boot"));
@@ -153,6 +156,63 @@ fn full_slots_are_refreshed_within_the_bound() {
     // The bound is no looser than it has to be: a message at it errs by as much.
     let constant = vec![Complex64::ONE; 128];
     assert!(bench.refreshed(&constant, 9) > 0.8 * stated);
+}
+
+/// Scale and lowest prime as small as those of a set for n = 2^15, so that noise is most of the error.
+fn noisy(log_n: u32) -> Bench {
+    let (n, literal) = (1usize << log_n, small(1 << (log_n - 1)));
+    let mut primes: Vec<u64> = Vec::new();
+    for (bits, count) in [(41, 1), (30, 2), (31, FREE), (50, 8), (49, 2), (50, 5)] {
+        let more = ntt_primes(bits, 2 * n as u64, count, Search::Down, &primes).unwrap();
+        primes.extend(more);
+    }
+    let (q, p) = primes.split_at(primes.len() - 5);
+    let rlwe = RlweParamsLiteral {
+        n,
+        q: q.to_vec(),
+        p: p.to_vec(),
+        dnum: q.len().div_ceil(5),
+        ..Default::default()
+    };
+    let scale = 2f64.powi(31);
+    let main = CkksParams::new(
+        &CkksParamsLiteral { rlwe, scale },
+        SecurityPolicy::insecure(),
+    );
+    Bench::of(main.unwrap(), &literal, Threads::ONE)
+}
+
+/// The largest error of `count` messages, random ones and those chosen to hurt in turn.
+fn worst_of(bench: &Bench, count: u64) -> f64 {
+    let slots = bench.boot.params().literal().slots;
+    let messages = adversarial(slots, 1.0);
+    let refreshed = |index: u64| {
+        let chosen = &messages[index as usize % 8 % 6].1;
+        match index % 8 {
+            6 | 7 => bench.refreshed(&reals(slots, index), index),
+            _ => bench.refreshed(chosen, index),
+        }
+    };
+    (0..count).map(refreshed).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_hundred_noisy_refreshes_stay_within_the_bound() {
+    let bench = noisy(6);
+    let stated = bench.boot.error_bound(fresh(&bench)).unwrap();
+    let worst = worst_of(&bench, 104);
+    assert!(worst < stated, "{worst:e}, stated {stated:e}");
+    // Sure to 2^-128, and still close.
+    assert!(stated < 32.0 * worst, "{worst:e}, stated {stated:e}");
+}
+
+#[test]
+#[ignore = "a minute or more"]
+fn a_thousand_noisy_refreshes_stay_within_the_bound() {
+    let bench = noisy(9);
+    let stated = bench.boot.error_bound(fresh(&bench)).unwrap();
+    let worst = worst_of(&bench, 1000);
+    assert!(worst < stated, "{worst:e}, stated {stated:e}");
 }
 
 #[test]

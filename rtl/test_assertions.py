@@ -192,7 +192,8 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
                   {"take_i": 0, "finish_i.valid": 1, "finish_i.writes": 8}],
      "a slot is given back that was not claimed"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, writes=4)},
-                  {"take_i": 0, "finish_i.valid": 1}, {"finish_i.valid": 0}], "slots are claimed by nobody"),
+                  {"take_i": 0, "finish_i.valid": 1}, {"finish_i.valid": 0}],
+     "slots are claimed while no instruction runs"),
     (SCOREBOARD, [{"memory_done_i": 1}], "the memory unit ends what never started"),
     (SCOREBOARD, [{"take_i": 1, "head_valid_i": 1, "head_i": head(compute=1, memory=1)}],
      "an instruction for two units"),
@@ -249,15 +250,15 @@ PLAYED: list[tuple[Bench, list[Values], str]] = [
     (STREAM, [{"push_i": 1}] * 10, "a word is lost"),
     (STREAM, [{"push_i": 1}, {"push_i": 0, "claim_i": 1}, {"claim_i": 0, "drain_i": 1}],
      "words go nowhere that were claimed"),
-    (SHARE, [{"port_i.ld_valid": 1}], "a loaded word for nobody"),
-    (SHARE, [{"port_i.st_done": 1}], "a store ends that nobody asked for"),
+    (SHARE, [{"port_i.ld_valid": 1}], "a loaded word without a request"),
+    (SHARE, [{"port_i.st_done": 1}], "a store ends that no core began"),
     # An answer to a core that was not asked, and one before data have come.
     (SPLIT, [{"s_axil_i.awvalid": 1, "axil_i[0].awready": 1}, {"s_axil_i.awvalid": 0, "axil_i[0].bvalid": 1}],
-     "a write answer that nobody waits for"),
+     "a write answer without a request"),
     (SPLIT, [{"s_axil_i.arvalid": 1, "axil_i[0].arready": 1}, {"s_axil_i.arvalid": 0, "axil_i[1].rvalid": 1}],
-     "a read answer that nobody waits for"),
-    (ARBITER, [{"s_axil_i[0].awvalid": 1}, {"axil_i.bvalid": 1}], "a write answer that nobody waits for"),
-    (ARBITER, [{"s_axil_i[0].arvalid": 1}, {"axil_i.rvalid": 1}], "a read answer that nobody waits for"),
+     "a read answer without a request"),
+    (ARBITER, [{"s_axil_i[0].awvalid": 1}, {"axil_i.bvalid": 1}], "a write answer without a request"),
+    (ARBITER, [{"s_axil_i[0].arvalid": 1}, {"axil_i.rvalid": 1}], "a read answer without a request"),
 ]  # fmt: skip
 
 

@@ -94,7 +94,7 @@ module rs_mod_addsub
     logic signed [W+1:0] signed_b, signed_m;
     logic [W-1:0] modulus_q;
     logic [Latency-1:0] held_q;
-    // b in [-m, m); halving takes an odd modulus or an even sum; m is not taken off where nobody does.
+    // b in [-m, m); halving takes an odd modulus or an even sum; without TakeOff only sums that are below m anyhow.
     assign signed_b = {b_i[W], b_i};
     assign signed_m = {2'b0, modulus_i};
     assign reduced  = a_i < modulus_i && signed_b < signed_m && signed_b >= -signed_m;

@@ -98,9 +98,9 @@ module rs_axil_arbiter
     .seen_o(armed)
   );
   assert property (@(posedge clk_i) disable iff (!armed) axil_i.bvalid |-> wr_busy_q && aw_taken_q && w_taken_q)
-  else $error("%m: a write answer that nobody waits for");
+  else $error("%m: a write answer without a request");
   assert property (@(posedge clk_i) disable iff (!armed) axil_i.rvalid |-> rd_busy_q && ar_taken_q)
-  else $error("%m: a read answer that nobody waits for");
+  else $error("%m: a read answer without a request");
   assert property (@(posedge clk_i) disable iff (!armed) wr_busy_q && !b_take |=> wr_busy_q && $stable(wr_owner_q))
   else $error("%m: a write changed hands");
   assert property (@(posedge clk_i) disable iff (!armed) rd_busy_q && !r_take |=> rd_busy_q && $stable(rd_owner_q))

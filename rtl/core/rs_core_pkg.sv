@@ -86,7 +86,7 @@ package rs_core_pkg;
     return w <= 16 ? 2 : w <= 32 ? 4 : w <= 64 ? 8 : 16;
   endfunction
 
-  // Bits of a beat of the AXI4 data port that moves so many at a time: a power of two, at most 1024.
+  // Bits of a beat of the AXI4 data port that moves `bits` at a time: a power of two, at most 1024.
   function automatic int unsigned beat_bits(int unsigned bits);
     return bits > 512 ? 1024 : 1 << $clog2(bits);
   endfunction

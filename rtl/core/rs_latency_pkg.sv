@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from spec/latency.yaml by `python -m ringsmith.gen`; do not edit.
-// Latencies in cycles as functions of the build: parents, sequencer and assertions ask these, nobody retypes them.
+// Latencies in cycles as functions of the build: parents, sequencer and assertions ask these, none repeats them.
 package rs_latency_pkg;
 
   function automatic int lat_ceil_div(int a, int b);

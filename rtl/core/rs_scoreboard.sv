@@ -214,7 +214,7 @@ module rs_scoreboard
   assert property (@(posedge clk_i) disable iff (!armed) !finish_i.valid || given_back)
   else $error("%m: a slot is given back that was not claimed");
   assert property (@(posedge clk_i) disable iff (!armed) count_q != '0 || (pending | late) == '0)
-  else $error("%m: slots are claimed by nobody");
+  else $error("%m: slots are claimed while no instruction runs");
   assert property (@(posedge clk_i) disable iff (!armed) !shared)
   else $error("%m: two units hold a slot");
   assert property (@(posedge clk_i) disable iff (!armed) !memory_done_i || memory_busy_q)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rs_slot_ports: every user's words reach their slot, bank and place, and no port is driven that nobody uses."""
+"""rs_slot_ports: every user's words reach their slot, bank and place, and no port is driven without a use."""
 
 from __future__ import annotations
 

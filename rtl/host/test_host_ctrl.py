@@ -142,7 +142,7 @@ async def writes(dut, *words: tuple[int, int]) -> None:
 
 
 async def seen_after(dut, bit: int, mask: int, offset: int) -> tuple[bool, bool]:
-    """Have an event `offset` cycles after a write of `mask` begins: was the line up at any time, is the bit set?"""
+    """Let an event happen `offset` cycles after a write of `mask` begins: was the line up, is the bit set?"""
     signal, pins = ("busy_i", "error_i", "transfer_i.valid")[bit], Pins(dut)
     pins.set({signal: int(bit == 0)})
     await axil_write(dut, address("irq_enable"), 1 << bit)

@@ -4,7 +4,7 @@
 //   memory unit --push--> queue --word_o--> lanes;  the sequencer claims a word as it issues a read, takes it at t1
 //
 // A claim is granted only for a word that is there, so a product waits at its issue and nowhere else. With drain_i
-// words go nowhere: nobody will read them.
+// words are dropped: they have no reader.
 module rs_stream #(
   // Bits of a word of all lanes.
   parameter int unsigned Width = 32,

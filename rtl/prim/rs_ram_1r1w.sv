@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simple dual-port memory: one read and one write port, the only template for it in the design.
 //
-// Read latency one cycle. Reading the word that is written in the same cycle gives the old or the new word:
-// nobody does.
+// Read latency one cycle. Reading the word that is written in the same cycle gives the old or the new word: no module
+// does that.
 module rs_ram_1r1w #(
   // Bits of a word, 1 or more.
   parameter int unsigned Width = 8,

@@ -127,9 +127,9 @@ module rs_axil_split
     for (genvar c = 0; c < Cores; c++) begin : gen_asked
       assert property (@(posedge clk_i) disable iff (!armed) axil_i[c].bvalid |->
           aw_taken_q && w_taken_q && w_core_q == CoreBits'(c))
-      else $error("%m: a write answer that nobody waits for");
+      else $error("%m: a write answer without a request");
       assert property (@(posedge clk_i) disable iff (!armed) axil_i[c].rvalid |-> ar_taken_q && r_core_q == CoreBits'(c))
-      else $error("%m: a read answer that nobody waits for");
+      else $error("%m: a read answer without a request");
     end
 `endif
   end

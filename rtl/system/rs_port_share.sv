@@ -175,9 +175,9 @@ module rs_port_share
     assert property (@(posedge clk_i) disable iff (!armed) start && wanted.store |-> $onehot(joins))
     else $error("%m: two cores store at a time");
     assert property (@(posedge clk_i) disable iff (!armed) port_i.ld_valid |-> state_q == Move)
-    else $error("%m: a loaded word for nobody");
+    else $error("%m: a loaded word without a request");
     assert property (@(posedge clk_i) disable iff (!armed) port_i.st_done |-> state_q == Move)
-    else $error("%m: a store ends that nobody asked for");
+    else $error("%m: a store ends that no core began");
 `endif
   end
 endmodule

@@ -119,7 +119,7 @@ async def check_programs(dut):
 
 @cocotb.test()
 async def check_data_without_a_transfer(dut):
-    """Data nobody waits for are refused; so are too many."""
+    """Data without a request are refused; so are too many."""
     host = await started(dut)
     assert await host.frame([WRITE_DATA, 1, 0, 0, 0], b"\x07") is None
     assert await host.frame([READ_DATA, 1, 0, 0, 0], answer=1) is None

@@ -5,7 +5,7 @@
 //! does is then the product of the largest values it meets, which no argument has all at once. Here errors of first
 //! order are followed at every value of the argument: what a rounding adds to an intermediate value is multiplied by
 //! the derivative of the result by that value. Roundings and key switches are draws, independent of each other, whose
-//! squares add; what is no draw adds linearly; terms of higher order are bounded as the estimator does.
+//! squares add; all else adds linearly; terms of higher order are bounded as the estimator does.
 //!
 //! Arguments are Chebyshev points. Derivatives by intermediate values are polynomials in the argument, hence so are
 //! sums of their squares, and of degree d at most; between M points such a polynomial exceeds the largest value at them

@@ -1,44 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A refresh of 16,384 real slots at n = 2^15 with 128 bits of security: keys, time, precision.
+//! A refresh with 128 bits of security: keys, their bytes, time by phase, precision.
 //!
-//! `cargo run --release -p ringsmith-ckks --example bootstrap [THREADS]`. Takes about 4 GiB of memory.
+//! ```text
+//! cargo run --release -p ringsmith-ckks --example bootstrap -- \
+//!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--stated]
+//! ```
+//!
+//! `--stated` ends before keys are made. Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
 
-use ckks::bootstrap::{BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper};
+use ckks::bootstrap::{
+    BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyOptions, Phase,
+};
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error};
 use num_complex::Complex64;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed, Threads};
 use std::time::Instant;
 use zq::primes::{Direction, ntt_primes};
 
-const N: usize = 1 << 15;
-
-/// From below: q[0] (whose square is the sparse secret's modulus), slots to coefficients, application, reduction,
-/// coefficients to slots; special primes. 841 bits of the 868 that ternary secrets allow.
-const Q: [(u32, usize); 5] = [(41, 1), (30, 2), (31, 3), (50, 8), (49, 3)];
-const P: (u32, usize) = (50, 2);
-
-fn params() -> Result<CkksParams, Error> {
-    let mut primes: Vec<u64> = Vec::new();
-    for (bits, count) in Q.into_iter().chain([P]) {
-        let more = ntt_primes(bits, 2 * N as u64, count, Direction::Down, &primes);
-        primes.extend(more.map_err(|e| Error::Rns(e.into()))?);
-    }
-    let p = primes.split_off(primes.len() - P.1);
-    let literal = CkksParamsLiteral {
-        rlwe: RlweParamsLiteral {
-            n: N,
-            dnum: primes.len().div_ceil(p.len()),
-            q: primes,
-            p,
-            ..Default::default()
-        },
-        scale: 2f64.powi(31),
-    };
-    CkksParams::new(&literal, SecurityPolicy::default())
+/// Primes as (bits, how many). From below: q[0] (whose square is the sparse secret's modulus), slots to coefficients,
+/// application, reduction, coefficients to slots; special primes.
+struct Chain {
+    degree: usize,
+    q: [(u32, usize); 5],
+    p: (u32, usize),
+    log2_scale: i32,
 }
 
-fn messages() -> [(&'static str, Vec<Complex64>); 4] {
-    let mut bytes = vec![0u8; 4 * N / 2];
+const CHAINS: [Chain; 2] = [
+    Chain {
+        degree: 1 << 15,
+        q: [(41, 1), (32, 2), (33, 3), (50, 8), (49, 3)],
+        p: (50, 2),
+        log2_scale: 33,
+    },
+    Chain {
+        degree: 1 << 16,
+        q: [(50, 1), (40, 3), (40, 15), (50, 8), (49, 4)],
+        p: (50, 7),
+        log2_scale: 40,
+    },
+];
+
+impl Chain {
+    fn params(&self) -> Result<CkksParams, Error> {
+        let mut primes: Vec<u64> = Vec::new();
+        for (bits, count) in self.q.into_iter().chain([self.p]) {
+            let more = ntt_primes(
+                bits,
+                2 * self.degree as u64,
+                count,
+                Direction::Down,
+                &primes,
+            );
+            primes.extend(more.map_err(|e| Error::Rns(e.into()))?);
+        }
+        let p = primes.split_off(primes.len() - self.p.1);
+        let literal = CkksParamsLiteral {
+            rlwe: RlweParamsLiteral {
+                n: self.degree,
+                dnum: primes.len().div_ceil(p.len()),
+                q: primes,
+                p,
+                ..Default::default()
+            },
+            scale: 2f64.powi(self.log2_scale),
+        };
+        CkksParams::new(&literal, SecurityPolicy::default())
+    }
+}
+
+struct Arguments {
+    chain: &'static Chain,
+    slots: usize,
+    threads: usize,
+    memory: Option<usize>,
+    stated: bool,
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let (mut values, mut stated) = (std::collections::BTreeMap::new(), false);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        if word == "--stated" {
+            stated = true;
+            continue;
+        }
+        let known = ["--degree", "--slots", "--threads", "--memory"];
+        let value = words.next().and_then(|value| value.parse::<usize>().ok());
+        match value {
+            Some(value) if known.contains(&word.as_str()) => values.insert(word, value),
+            _ => {
+                return Err(format!(
+                    "{word}: one of {known:?} and a number, or --stated"
+                ));
+            }
+        };
+    }
+    let degree = values.get("--degree").copied().unwrap_or(1 << 15);
+    let chain = CHAINS.iter().find(|chain| chain.degree == degree);
+    let chain = chain.ok_or(format!("--degree {degree}: 32768 or 65536"))?;
+    Ok(Arguments {
+        chain,
+        slots: values.get("--slots").copied().unwrap_or(degree / 2),
+        threads: values.get("--threads").copied().unwrap_or(1),
+        memory: values.get("--memory").map(|mib| mib << 20),
+        stated,
+    })
+}
+
+fn messages(slots: usize) -> [(&'static str, Vec<Complex64>); 4] {
+    let mut bytes = vec![0u8; 4 * slots];
     Seed::from_text("messages").stream("v", 0).fill(&mut bytes);
     let unit = |b: &[u8; 4]| f64::from(i32::from_le_bytes(*b)) / 2f64.powi(31);
     let random = bytes
@@ -47,7 +118,7 @@ fn messages() -> [(&'static str, Vec<Complex64>); 4] {
         .iter()
         .map(|b| unit(b).into())
         .collect();
-    let of = |f: fn(usize) -> f64| (0..N / 2).map(|j| f(j).into()).collect();
+    let of = |f: fn(usize) -> f64| (0..slots).map(|j| f(j).into()).collect();
     [
         ("random", random),
         ("constant", of(|_| 1.0)),
@@ -56,47 +127,56 @@ fn messages() -> [(&'static str, Vec<Complex64>); 4] {
     ]
 }
 
-/// (mean, largest) error of a refreshed message in bits below 1, and the time.
+/// Refreshes a message; prints the time of each phase and the bits below 1 of the mean and the largest error.
 fn refresh(
     boot: &Bootstrapper,
     keys: &BootstrapKeys,
     secret: &SecretKey<u64>,
-    message: &[Complex64],
-) -> Result<(f64, f64, f64), Error> {
-    let main = boot.params().main();
-    let plaintext =
-        Encoder::new(main).encode(message, boot.params().input_level(), main.scale())?;
+    (name, message): (&str, &[Complex64]),
+) -> Result<(), Error> {
+    let (main, params) = (boot.params().main(), boot.params());
+    let (slots, level) = (params.literal().slots, params.input_level());
+    let plaintext = Encoder::new(main).encode_sparse(message, slots, level, main.scale())?;
     let encryptor = Encryptor::new(main, Seed::from_text("encryptor"));
     let ct = encryptor.encrypt_secret(&plaintext, secret, 0)?;
-    let start = Instant::now();
-    let out = boot.refresh(&ct, keys)?;
-    let seconds = start.elapsed().as_secs_f64();
-    let slots = Decryptor::new(main, secret)?.decrypt_slots(&out)?;
-    let errors = slots.iter().zip(message).map(|(a, b)| (a - b).norm());
+    let (start, mut phases, mut last) = (Instant::now(), Vec::new(), 0.0);
+    let out = boot.refresh_observed(&ct, keys, &mut |phase: Phase| {
+        let now = start.elapsed().as_secs_f64();
+        phases.push(format!("{phase:?} {:.2}", now - last));
+        last = now;
+    })?;
+    let got = Decryptor::new(main, secret)?.decrypt_slots(&out)?;
+    let errors = got.iter().zip(message).map(|(a, b)| (a - b).norm());
     let (sum, largest) = errors.fold((0.0, 0f64), |(sum, max), e| (sum + e, max.max(e)));
-    Ok((
-        -(sum / message.len() as f64).log2(),
-        -largest.log2(),
-        seconds,
-    ))
+    println!(
+        "{name:12} {last:6.2} s ({}), {:.1} bits on average, {:.1} at worst",
+        phases.join(", "),
+        -(sum / slots as f64).log2(),
+        -largest.log2()
+    );
+    Ok(())
 }
 
-fn main() -> Result<(), Error> {
-    let threads: usize = std::env::args()
-        .nth(1)
-        .map_or(1, |t| t.parse().expect("a number of threads"));
-    let main = params()?;
+fn mib(bytes: usize) -> usize {
+    bytes >> 20
+}
+
+/// The bootstrapper, its matrices made, and what it promises.
+fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper, Error> {
+    let main = arguments.chain.params()?;
     let literal = BootstrapLiteral {
-        slots: N / 2,
-        slots_to_coeffs: 2,
-        coeffs_to_slots: 3,
+        slots: arguments.slots,
+        slots_to_coeffs: arguments.chain.q[1].1,
+        coeffs_to_slots: arguments.chain.q[4].1,
         ..Default::default()
     };
     let params = BootstrapParams::new(&main, &literal, SecurityPolicy::default())?;
     println!(
-        "n = 2^15, {} + {} primes, log2(QP) = {:.0} (at most {:?}), levels {} -> {}",
+        "n = {}, {} real slots, {} + {} primes, log2(QP) = {:.0} (at most {:?}), levels {} -> {}",
+        main.n(),
+        literal.slots,
         main.max_level() + 1,
-        P.1,
+        arguments.chain.p.1,
         main.rlwe().security().log2_qp,
         main.rlwe().security().max_log2_qp,
         params.input_level(),
@@ -108,34 +188,43 @@ fn main() -> Result<(), Error> {
         params.log2_failure()?,
         params.approximation_error().log2(),
     );
+    let [least, whole] = params.key_memory()?;
+    println!("keys: {} to {} MiB of memory", mib(least), mib(whole));
     let start = Instant::now();
-    let generator = KeyGenerator::new(&main, Seed::from_text("bootstrap"));
-    let secret = generator.secret_key()?;
-    let keys = BootstrapKeys::generate(&params, &generator, &secret)?;
-    let mib = |bytes: usize| bytes as f64 / f64::from(1 << 20);
-    println!(
-        "{} keys, {:.0} MiB, in {:.1} s",
-        keys.count(),
-        mib(keys.memory()),
-        start.elapsed().as_secs_f64()
-    );
-    let start = Instant::now();
-    let boot = Bootstrapper::new(&params, Threads::new(threads)?)?;
-    println!(
-        "matrices: {:.0} MiB, in {:.1} s",
-        mib(boot.memory()),
-        start.elapsed().as_secs_f64()
-    );
+    let boot = Bootstrapper::new(&params, threads.clone())?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("matrices: {} MiB, in {seconds:.1} s", mib(boot.memory()));
     let estimator = main.estimator();
     let fresh = estimator.encode(1.0, params.input_level(), main.scale());
     let fresh = estimator.slot_error(&estimator.encrypt_secret(&fresh));
-    println!(
-        "stated: {:.1} bits for every message",
-        -boot.error_bound(fresh)?.log2()
-    );
-    for (name, message) in messages() {
-        let (mean, least, seconds) = refresh(&boot, &keys, &secret, &message)?;
-        println!("{name:12} {seconds:6.2} s, {mean:.1} bits on average, {least:.1} at worst");
+    let stated = -boot.error_bound(fresh)?.log2();
+    println!("stated: {stated:.1} bits for every message");
+    Ok(boot)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = arguments()?;
+    let threads = Threads::new(arguments.threads)?;
+    let boot = bootstrapper(&arguments, &threads)?;
+    if arguments.stated {
+        return Ok(());
+    }
+    let (start, main) = (Instant::now(), boot.params().main());
+    let generator = KeyGenerator::new(main, Seed::from_text("bootstrap"));
+    let secret = generator.secret_key()?;
+    let options = KeyOptions {
+        memory: arguments.memory,
+        threads,
+        progress: Some(&|done, all| eprint!("\rkey {done} of {all}")),
+    };
+    let keys = BootstrapKeys::generate_with(boot.params(), &generator, &secret, &options)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (count, memory) = (keys.count(), mib(keys.memory()));
+    eprintln!();
+    println!("{count} keys, {memory} MiB of memory, in {seconds:.1} s");
+    println!("{} MiB on the wire", mib(keys.to_bytes().len()));
+    for (name, message) in messages(arguments.slots) {
+        refresh(&boot, &keys, &secret, (name, &message))?;
     }
     Ok(())
 }

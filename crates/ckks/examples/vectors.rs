@@ -78,7 +78,8 @@ impl Writer {
     }
 
     fn key(&mut self, name: &str, key: &KeySwitchKey<u64>) {
-        for (d, [b, a]) in key.parts().iter().enumerate() {
+        let uniform = key.uniform().into_iter().flatten();
+        for (d, (b, a)) in key.masked().iter().zip(uniform).enumerate() {
             self.poly(&format!("{name}.{d}.b"), b);
             self.poly(&format!("{name}.{d}.a"), a);
         }

@@ -32,7 +32,7 @@ pub use error::Error;
 pub use galois::{conjugation_element, rotation_element};
 pub use keys::{
     EncapsulationKeys, GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, PublicKey, RelinKey,
-    SecretKey, uniform_residues,
+    SecretKey, UniformHalf, uniform_residues,
 };
 pub use keyswitch::{
     BabyStep, GiantStep, HoistedDigits, KeySwitchLevel, Rotation, Source, SwitchRequest,

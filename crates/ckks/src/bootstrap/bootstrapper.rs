@@ -8,6 +8,19 @@ use crate::{Ciphertext, CkksParams, Encoder, Error, Evaluator};
 use num_complex::Complex64;
 use rlwe::{GaloisKeys, ParameterSet, Threads};
 
+/// A part of a refresh, see [`Bootstrapper`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Slots to coefficients.
+    SlotsToCoeffs,
+    /// Encapsulation, raise and trace.
+    Raise,
+    /// Coefficients to slots and the conjugation.
+    CoeffsToSlots,
+    /// The reductions.
+    Reduction,
+}
+
 /// Refreshes ciphertexts: gives those of [`BootstrapParams::input_level`] the level
 /// [`BootstrapParams::output_level`], at the set's scale. Needs no secret; the same keys and ciphertext always give the
 /// same bytes, on any number of threads.
@@ -68,17 +81,45 @@ impl Bootstrapper {
     /// [`Error::LevelsExhausted`] below the input level, [`Error::ScaleMismatch`] unless the scale is the set's,
     /// [`Error::Bootstrap`] for another number of slots, [`Error::Rlwe`] for keys of another set or secret.
     pub fn refresh(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
+        self.refresh_observed(ct, keys, &mut |_| {})
+    }
+
+    /// [`Bootstrapper::refresh`] that calls `done` after each phase.
+    ///
+    /// # Errors
+    /// As [`Bootstrapper::refresh`].
+    pub fn refresh_observed(
+        &self,
+        ct: &Ciphertext,
+        keys: &BootstrapKeys,
+        done: &mut dyn FnMut(Phase),
+    ) -> Result<Ciphertext, Error> {
         self.check(ct)?;
         let low = self.evaluator.drop_to(ct, self.params.input_level())?;
         let low = self.transform(low, &self.slots_to_coeffs, &keys.slots_to_coeffs)?;
+        done(Phase::SlotsToCoeffs);
         let raised = self.trace(self.raise(&low, keys)?, &keys.trace)?;
+        done(Phase::Raise);
         let moved = self.transform(raised, &self.coeffs_to_slots, &keys.coeffs_to_slots)?;
         let conjugate = self.evaluator.conjugate(&moved, &keys.conjugation)?;
-        let real = self.reduce(&self.evaluator.add(&moved, &conjugate)?, keys)?;
+        done(Phase::CoeffsToSlots);
+        let reduced = self.reduce_parts(&moved, &conjugate, keys)?;
+        done(Phase::Reduction);
+        Ok(reduced)
+    }
+
+    /// The reduction of real parts, and of imaginary ones where messages have them.
+    fn reduce_parts(
+        &self,
+        moved: &Ciphertext,
+        conjugate: &Ciphertext,
+        keys: &BootstrapKeys,
+    ) -> Result<Ciphertext, Error> {
+        let real = self.reduce(&self.evaluator.add(moved, conjugate)?, keys)?;
         if self.params.literal().message == Message::Real {
             return Ok(real);
         }
-        let difference = self.evaluator.sub(&moved, &conjugate)?;
+        let difference = self.evaluator.sub(moved, conjugate)?;
         let imaginary = self.reduce(&self.times(&difference, -Complex64::I)?, keys)?;
         self.evaluator
             .add(&real, &self.times(&imaginary, Complex64::I)?)

@@ -5,7 +5,25 @@ use super::dft::{Direction, factors};
 use super::{BootstrapParams, Diagonals};
 use crate::Error;
 use rlwe::wire::{Reader, Tag, WireError, Writer};
-use rlwe::{EncapsulationKeys, GaloisKeys, KeyGenerator, ParameterSet, RelinKey, SecretKey};
+use rlwe::{
+    EncapsulationKeys, GaloisKeys, KeyGenerator, KeySwitchKey, ParameterSet, RelinKey, SecretKey,
+    Threads, UniformHalf,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Besides rotations: the relinearisation key and the two of the encapsulation.
+const OTHER_KEYS: usize = 3;
+
+/// How keys are made and kept.
+#[derive(Clone, Default)]
+pub struct KeyOptions<'a> {
+    /// Bytes of memory that the keys may take: see [`BootstrapKeys::limit_memory`].
+    pub memory: Option<usize>,
+    /// Threads that make them.
+    pub threads: Threads,
+    /// Called after each key, on any thread, with the number of keys made and of all.
+    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
 
 /// What a server needs to refresh the ciphertexts of one secret; see [`super::Bootstrapper`].
 #[derive(Clone, Debug)]
@@ -20,7 +38,8 @@ pub struct BootstrapKeys {
 }
 
 impl BootstrapKeys {
-    /// The keys of `secret`, from the generator of its set. Keys of one rotation at several levels are one key cut.
+    /// The keys of `secret`, from the generator of its set, all of them in memory. Keys of one rotation at several
+    /// levels are one key cut.
     ///
     /// # Errors
     /// Those of [`KeyGenerator::galois_keys`] and [`KeyGenerator::encapsulation_keys`].
@@ -29,18 +48,81 @@ impl BootstrapKeys {
         generator: &KeyGenerator<u64>,
         secret: &SecretKey<u64>,
     ) -> Result<Self, Error> {
-        let set = params.key_set()?;
-        let galois =
-            |wanted: &Wanted| generator.galois_keys(secret, &wanted.elements, wanted.limbs);
+        Self::generate_with(params, generator, secret, &KeyOptions::default())
+    }
+
+    /// [`BootstrapKeys::generate`] on several threads, with a limit on memory and a report of progress. The keys are
+    /// the same.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeys::generate`], and [`Error::Bootstrap`] for a limit that is too low, before any key is made.
+    pub fn generate_with(
+        params: &BootstrapParams,
+        generator: &KeyGenerator<u64>,
+        secret: &SecretKey<u64>,
+        options: &KeyOptions<'_>,
+    ) -> Result<Self, Error> {
+        params.check_key_memory(options.memory)?;
+        let (set, done) = (params.key_set()?, AtomicUsize::new(0));
+        let made = || {
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            if let Some(progress) = options.progress {
+                progress(done, set.count());
+            }
+        };
+        let galois = |wanted: &Wanted| {
+            let (elements, limbs) = (&wanted.elements, wanted.limbs);
+            generator.galois_keys_grown(secret, elements, limbs, &options.threads, &made)
+        };
         let stages = |all: &[Wanted]| all.iter().map(galois).collect::<Result<_, _>>();
-        Ok(Self {
+        let mut keys = Self {
             encapsulation: generator.encapsulation_keys(secret, params.sparse())?,
             slots_to_coeffs: stages(&set.slots_to_coeffs)?,
             trace: galois(&set.trace)?,
             coeffs_to_slots: stages(&set.coeffs_to_slots)?,
             conjugation: galois(&set.conjugation)?,
             relin: generator.relin_key(secret, set.conjugation.limbs)?,
-        })
+        };
+        // Those of the encapsulation and the relinearisation.
+        (0..OTHER_KEYS).for_each(|_| made());
+        keys.limit_memory(params, options.memory)?;
+        Ok(keys)
+    }
+
+    /// Keeps the uniform halves that fit into `memory` bytes (all of them for `None`) and grows the others from their
+    /// seeds at each use. Keys used often come first: relinearisation, conjugation, then the transforms.
+    ///
+    /// # Errors
+    /// [`Error::Bootstrap`] for a limit below what the keys take without any such half, saying what would do.
+    pub fn limit_memory(
+        &mut self,
+        params: &BootstrapParams,
+        memory: Option<usize>,
+    ) -> Result<(), Error> {
+        params.check_key_memory(memory)?;
+        let set = params.main().rlwe().params();
+        let others = self.encapsulation.memory();
+        let mut keys: Vec<&mut KeySwitchKey<u64>> = vec![self.relin.key_mut()];
+        keys.extend(self.conjugation.keys_mut());
+        let transforms = self.slots_to_coeffs.iter_mut().chain([&mut self.trace]);
+        let transforms = transforms.chain(&mut self.coeffs_to_slots);
+        keys.extend(transforms.flat_map(GaloisKeys::keys_mut));
+        let masked = |key: &KeySwitchKey<u64>| -> usize {
+            key.masked().iter().map(|b| size_of_val(b.data())).sum()
+        };
+        let least = others + keys.iter().map(|key| masked(key)).sum::<usize>();
+        let mut room = memory.unwrap_or(usize::MAX).saturating_sub(least);
+        for key in keys {
+            let half = masked(key);
+            let keeps = half <= room;
+            room -= if keeps { half } else { 0 };
+            let half = match keeps {
+                true => UniformHalf::Kept,
+                false => UniformHalf::Grown,
+            };
+            key.set_uniform(set, half)?;
+        }
+        Ok(())
     }
 
     /// The keys as bytes: the object of each part, its length before it; uniform components as seeds.
@@ -56,24 +138,38 @@ impl BootstrapKeys {
         out.seal(Tag::BootstrapKeys, self.relin.key().fingerprint())
     }
 
-    /// Reads [`BootstrapKeys::to_bytes`], for the bootstrapping they were made for.
+    /// Reads [`BootstrapKeys::to_bytes`], for the bootstrapping they were made for, and keeps all of it in memory.
     ///
     /// # Errors
     /// [`Error::Rlwe`] for damaged bytes, another set's keys or another secret's among them; [`Error::Bootstrap`] for
     /// keys of another bootstrapping: other rotations or levels.
     pub fn from_bytes(params: &BootstrapParams, bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes_within(params, bytes, None)
+    }
+
+    /// [`BootstrapKeys::from_bytes`] with a limit on memory, as [`BootstrapKeys::limit_memory`] takes it.
+    ///
+    /// # Errors
+    /// As [`BootstrapKeys::from_bytes`] and [`BootstrapKeys::limit_memory`].
+    pub fn from_bytes_within(
+        params: &BootstrapParams,
+        bytes: &[u8],
+        memory: Option<usize>,
+    ) -> Result<Self, Error> {
+        params.check_key_memory(memory)?;
+        let grown = UniformHalf::Grown;
         let (set, rlwe) = (params.key_set()?, params.main().rlwe().params());
         let mut input = rlwe.open(Tag::BootstrapKeys, "the bootstrapping keys", bytes)?;
         let encapsulation =
             EncapsulationKeys::from_bytes(rlwe, params.sparse(), part(&mut input)?)?;
-        let relin = RelinKey::from_bytes(rlwe, part(&mut input)?)?;
+        let relin = RelinKey::from_bytes_with(rlwe, part(&mut input)?, grown)?;
         if relin.key().limbs() != set.conjugation.limbs {
             return Err(other_keys(relin.key().limbs(), &set.conjugation));
         }
         let owner = encapsulation.to_dense().id();
         owner.join(relin.key().id(), "the relinearisation key")?;
         let mut galois = |wanted: &Wanted| {
-            let keys = GaloisKeys::from_bytes(rlwe, part(&mut input)?)?;
+            let keys = GaloisKeys::from_bytes_with(rlwe, part(&mut input)?, grown)?;
             owner.join(keys.id(), "a rotation key")?;
             match keys.limbs() == wanted.limbs
                 && keys.elements().eq(wanted.elements.iter().copied())
@@ -87,21 +183,22 @@ impl BootstrapKeys {
             (stages(&set.slots_to_coeffs)?, stages(&set.coeffs_to_slots)?);
         let (trace, conjugation) = (galois(&set.trace)?, galois(&set.conjugation)?);
         input.finish().map_err(rlwe::Error::from)?;
-        Ok(Self {
+        let mut keys = Self {
             encapsulation,
             slots_to_coeffs,
             trace,
             coeffs_to_slots,
             conjugation,
             relin,
-        })
+        };
+        keys.limit_memory(params, memory)?;
+        Ok(keys)
     }
 
     /// Number of switching keys.
     pub fn count(&self) -> usize {
         let galois = self.galois().map(|keys| keys.elements().count());
-        // Besides them the relinearisation key and the two of the encapsulation.
-        galois.sum::<usize>() + 3
+        galois.sum::<usize>() + OTHER_KEYS
     }
 
     /// Bytes of the residues in memory.
@@ -130,6 +227,17 @@ struct KeySet {
     conjugation: Wanted,
 }
 
+impl KeySet {
+    fn galois(&self) -> impl Iterator<Item = &Wanted> {
+        let stages = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
+        stages.chain([&self.trace, &self.conjugation])
+    }
+
+    fn count(&self) -> usize {
+        self.galois().map(|w| w.elements.len()).sum::<usize>() + OTHER_KEYS
+    }
+}
+
 /// The next object of a payload.
 fn part<'a>(input: &mut Reader<'a>) -> Result<&'a [u8], Error> {
     let mut read = || {
@@ -153,6 +261,38 @@ fn other_keys(limbs: usize, wanted: &Wanted) -> Error {
 }
 
 impl BootstrapParams {
+    /// Bytes of the keys in memory: without any uniform half of a rotation or relinearisation key, and with all.
+    ///
+    /// # Errors
+    /// Those of the transforms' factors.
+    pub fn key_memory(&self) -> Result<[usize; 2], Error> {
+        let (set, rlwe) = (self.key_set()?, self.main().rlwe().params());
+        let (n, special) = (self.main().n(), rlwe.special_primes());
+        let half = |limbs: usize| rlwe.digits_at(limbs) * (limbs + special) * n * size_of::<u64>();
+        let rotations = set.galois().map(|w| w.elements.len() * half(w.limbs));
+        let halves = rotations.sum::<usize>() + half(set.conjugation.limbs);
+        let sparse = self.sparse().params();
+        let limbs = sparse.data_primes() + sparse.special_primes();
+        let others = 2 * (rlwe.data_primes() + special + limbs) * n * size_of::<u64>();
+        Ok([halves + others, 2 * halves + others])
+    }
+
+    fn check_key_memory(&self, limit: Option<usize>) -> Result<(), Error> {
+        let [least, whole] = self.key_memory()?;
+        match limit {
+            Some(limit) if limit < least => Err(Error::Bootstrap {
+                what: "the memory limit for keys",
+                got: format!("{} MiB", limit >> 20),
+                allowed: format!(
+                    "{} MiB or more; from {} MiB on nothing is grown again at each use",
+                    least.div_ceil(1 << 20),
+                    whole.div_ceil(1 << 20)
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     fn key_set(&self) -> Result<KeySet, Error> {
         let (main, top) = (self.main(), self.main().max_level());
         let wanted = |rotations: &[i64], conjugate, level: usize| Wanted {

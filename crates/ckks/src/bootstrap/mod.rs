@@ -27,9 +27,9 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-pub use bootstrapper::Bootstrapper;
+pub use bootstrapper::{Bootstrapper, Phase};
 pub use dft::{Direction, even_split, factors};
 pub use diagonals::{Diagonals, EncodedMatrix};
-pub use keys::BootstrapKeys;
+pub use keys::{BootstrapKeys, KeyOptions};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
 pub use params::{BootstrapLiteral, BootstrapParams, Message};

@@ -377,6 +377,51 @@ fn keys_are_those_used_each_at_its_level() {
 }
 
 #[test]
+fn keys_within_a_limit_give_the_same_bytes() {
+    let bench = Bench::new(6, &small(16), Threads::ONE);
+    let params = bench.boot.params();
+    let [least, whole] = params.key_memory().unwrap();
+    assert_eq!(bench.keys.memory(), whole);
+    let ct = bench.encrypt(&reals(16, 1), 2, 0);
+    let refreshed = bench.boot.refresh(&ct, &bench.keys).unwrap().to_bytes();
+    let (generator, calls) = (
+        KeyGenerator::new(bench.main().rlwe(), Seed::from_text("boot")),
+        std::sync::Mutex::new(Vec::new()),
+    );
+    let progress = |done, all| calls.lock().unwrap().push((done, all));
+    let options = |memory| KeyOptions {
+        memory: Some(memory),
+        threads: Threads::new(2).unwrap(),
+        progress: Some(&progress),
+    };
+    for memory in [least, (least + whole) / 2, whole] {
+        let options = options(memory);
+        let made =
+            BootstrapKeys::generate_with(params, &generator, &bench.secret, &options).unwrap();
+        assert!(made.memory() <= memory && made.memory() >= least);
+        assert_eq!(made.to_bytes(), bench.keys.to_bytes());
+        assert_eq!(
+            bench.boot.refresh(&ct, &made).unwrap().to_bytes(),
+            refreshed
+        );
+        let read =
+            BootstrapKeys::from_bytes_within(params, &made.to_bytes(), Some(memory)).unwrap();
+        assert_eq!(read.memory(), made.memory());
+        let mut calls = calls.lock().unwrap();
+        calls.sort_unstable();
+        let all = made.count();
+        assert!(calls.drain(..).eq((1..=all).map(|done| (done, all))));
+    }
+    let low = BootstrapKeys::generate_with(params, &generator, &bench.secret, &options(least - 1));
+    let error = low.unwrap_err().to_string();
+    assert!(
+        error.contains("memory limit") && error.contains("MiB or more"),
+        "{error}"
+    );
+    assert!(calls.lock().unwrap().is_empty());
+}
+
+#[test]
 fn keys_survive_bytes_and_those_of_another_bootstrapping_are_refused() {
     let bench = Bench::new(6, &small(16), Threads::ONE);
     let params = bench.boot.params();

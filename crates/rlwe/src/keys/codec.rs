@@ -2,8 +2,8 @@
 //! Keys as bytes; `docs/format.md` lays them out.
 
 use super::{
-    EncapsulationKeys, GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey, generate,
-    uniform_residues,
+    EncapsulationKeys, GaloisKeys, KeyId, KeySwitchKey, PublicKey, RelinKey, SecretKey,
+    UniformHalf, generate, uniform_residues,
 };
 use crate::Error;
 use crate::params::{ParameterSet, RlweParams};
@@ -169,38 +169,39 @@ impl<W: Word> PublicKey<W> {
 impl<W: Word> KeySwitchKey<W> {
     fn write(&self, out: &mut Writer) {
         out.bytes(self.seed.as_bytes());
-        self.parts.iter().for_each(|[b, _]| out.poly(b));
+        self.masked.iter().for_each(|b| out.poly(b));
     }
 
     fn read(
         params: &RlweParams<W>,
         id: KeyId,
         limbs: usize,
+        half: UniformHalf,
         input: &mut Reader<'_>,
     ) -> Result<Self, Error> {
-        Self::read_digits(params, id, (limbs, params.digits_at(limbs)), input)
+        Self::read_digits(params, id, (limbs, params.digits_at(limbs)), half, input)
     }
 
     fn read_digits(
         params: &RlweParams<W>,
         id: KeyId,
         (limbs, digits): (usize, usize),
+        half: UniformHalf,
         input: &mut Reader<'_>,
     ) -> Result<Self, Error> {
         let seed = read_seed(input)?;
         let basis = params.qp_prefix(limbs)?;
-        let mut parts = Vec::with_capacity(digits);
-        for d in 0..digits {
-            let b = input.poly(&basis)?;
-            parts.push([b, Self::uniform_component(params, &seed, d, limbs)?]);
-        }
-        Ok(Self {
+        let masked = (0..digits).map(|_| input.poly(&basis));
+        let mut key = Self {
             params: params.fingerprint(),
             id,
             seed,
             limbs,
-            parts,
-        })
+            masked: masked.collect::<Result<_, _>>()?,
+            uniform: None,
+        };
+        key.set_uniform(params, half)?;
+        Ok(key)
     }
 }
 
@@ -229,7 +230,7 @@ impl<W: Word> EncapsulationKeys<W> {
         sparse: &RlweParams<W>,
         bytes: &[u8],
     ) -> Result<Self, Error> {
-        let what = "the encapsulation keys";
+        let (what, half) = ("the encapsulation keys", UniformHalf::Kept);
         let mut input = main.open(Tag::EncapsulationKeys, what, bytes)?;
         let (dense, light) = (
             KeyId::read_owner(&mut input)?,
@@ -237,8 +238,9 @@ impl<W: Word> EncapsulationKeys<W> {
         );
         let set = Fingerprint(input.array("the sparse secret's set")?);
         sparse.check_fingerprint(what, set)?;
-        let to_sparse = KeySwitchKey::read(sparse, light, sparse.data_primes(), &mut input)?;
-        let to_dense = KeySwitchKey::read_digits(main, dense, (main.data_primes(), 1), &mut input)?;
+        let to_sparse = KeySwitchKey::read(sparse, light, sparse.data_primes(), half, &mut input)?;
+        let to_dense =
+            KeySwitchKey::read_digits(main, dense, (main.data_primes(), 1), half, &mut input)?;
         input.finish()?;
         Ok(Self {
             to_sparse,
@@ -262,10 +264,22 @@ impl<W: Word> RelinKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes_with(params, bytes, UniformHalf::Kept)
+    }
+
+    /// [`RelinKey::from_bytes`], with the uniform half kept or not.
+    ///
+    /// # Errors
+    /// As [`RelinKey::from_bytes`].
+    pub fn from_bytes_with(
+        params: &RlweParams<W>,
+        bytes: &[u8],
+        half: UniformHalf,
+    ) -> Result<Self, Error> {
         let mut input = params.open(Tag::RelinKey, "the relinearisation key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
-        let key = KeySwitchKey::read(params, id, limbs, &mut input)?;
+        let key = KeySwitchKey::read(params, id, limbs, half, &mut input)?;
         input.finish()?;
         Ok(Self(key))
     }
@@ -290,6 +304,18 @@ impl<W: Word> GaloisKeys<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_bytes_with(params, bytes, UniformHalf::Kept)
+    }
+
+    /// [`GaloisKeys::from_bytes`], with the uniform halves kept or not.
+    ///
+    /// # Errors
+    /// As [`GaloisKeys::from_bytes`].
+    pub fn from_bytes_with(
+        params: &RlweParams<W>,
+        bytes: &[u8],
+        half: UniformHalf,
+    ) -> Result<Self, Error> {
         let mut input = params.open(Tag::GaloisKeys, "the Galois keys", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
@@ -301,7 +327,10 @@ impl<W: Word> GaloisKeys<W> {
             let auto = generate::galois_automorphism(params.n(), u64::from(element))?;
             keys.insert(
                 u64::from(element),
-                (auto, KeySwitchKey::read(params, id, limbs, &mut input)?),
+                (
+                    auto,
+                    KeySwitchKey::read(params, id, limbs, half, &mut input)?,
+                ),
             );
             last = element;
         }

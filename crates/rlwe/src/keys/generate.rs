@@ -2,15 +2,15 @@
 //! Key generation.
 
 use super::{
-    GaloisKeys, KeyId, KeySwitchKey, MAX_SAMPLE, PublicKey, RelinKey, SecretKey, uniform_residues,
+    GaloisKeys, KeyId, KeySwitchKey, MAX_SAMPLE, PublicKey, RelinKey, SecretKey, UniformHalf,
+    uniform_residues,
 };
-use crate::Error;
 use crate::params::{ParameterSet, RlweParams};
 use crate::sampling::{Randomness, Seed};
 use crate::signed_poly::signed_poly;
 use crate::wire::Fingerprint;
+use crate::{Error, Threads};
 use rns::{Automorphism, Eval, RnsPoly};
-use std::collections::BTreeMap;
 use zeroize::{Zeroize, Zeroizing};
 use zq::Word;
 
@@ -26,6 +26,9 @@ pub struct KeyGenerator<W: Word> {
     set: Fingerprint,
     randomness: Randomness,
 }
+
+/// A Galois element, its automorphism and its key.
+type GaloisKey<W> = (u64, (Automorphism, KeySwitchKey<W>));
 
 /// The components of one encryption of zero under the secret key, evaluation form.
 pub(super) struct ZeroPair<W: Word> {
@@ -139,20 +142,57 @@ impl<W: Word> KeyGenerator<W> {
         elements: &[u64],
         limbs: usize,
     ) -> Result<GaloisKeys<W>, Error> {
-        let mut keys = BTreeMap::new();
-        for &g in elements {
-            let auto = galois_automorphism(self.params.n(), g)?;
-            let seeds = self.component_seeds("galois key", secret, g)?;
-            let mut image = secret.eval.automorphism(&auto);
-            let key = self.switch_key(secret, &image, limbs, seeds);
-            image.zeroize();
-            keys.insert(g, (auto, key?));
-        }
+        let keys = elements.iter().map(|g| self.galois_key(secret, *g, limbs));
+        self.gathered(secret, limbs, keys)
+    }
+
+    /// [`KeyGenerator::galois_keys`] without their uniform halves in memory, on several threads; `made` is called
+    /// after each key, on any of them.
+    ///
+    /// # Errors
+    /// As [`KeyGenerator::galois_keys`].
+    pub fn galois_keys_grown(
+        &self,
+        secret: &SecretKey<W>,
+        elements: &[u64],
+        limbs: usize,
+        threads: &Threads,
+        made: &(dyn Fn() + Sync),
+    ) -> Result<GaloisKeys<W>, Error> {
+        let keys = threads.try_map(elements, |g| {
+            let (g, (auto, mut key)) = self.galois_key(secret, *g, limbs)?;
+            key.set_uniform(&self.params, UniformHalf::Grown)?;
+            made();
+            Ok::<_, Error>((g, (auto, key)))
+        })?;
+        self.gathered(secret, limbs, keys.into_iter().map(Ok))
+    }
+
+    fn galois_key(
+        &self,
+        secret: &SecretKey<W>,
+        g: u64,
+        limbs: usize,
+    ) -> Result<GaloisKey<W>, Error> {
+        let auto = galois_automorphism(self.params.n(), g)?;
+        let seeds = self.component_seeds("galois key", secret, g)?;
+        let mut image = secret.eval.automorphism(&auto);
+        let key = self.switch_key(secret, &image, limbs, seeds);
+        image.zeroize();
+        Ok((g, (auto, key?)))
+    }
+
+    fn gathered(
+        &self,
+        secret: &SecretKey<W>,
+        limbs: usize,
+        keys: impl Iterator<Item = Result<GaloisKey<W>, Error>>,
+    ) -> Result<GaloisKeys<W>, Error> {
         Ok(GaloisKeys {
             params: secret.params,
             id: secret.id,
             limbs,
-            keys,
+            keys: keys.collect::<Result<_, _>>()?,
         })
     }
 
@@ -174,7 +214,7 @@ impl<W: Word> KeyGenerator<W> {
         self.params.qp_prefix(limbs)?;
         let (seed, errors) = seeds;
         let digits = self.params.digits_at(limbs);
-        let mut parts = Vec::with_capacity(digits);
+        let (mut masked, mut uniform) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
         for d in 0..digits {
             let a = KeySwitchKey::uniform_component(&self.params, &seed, d, limbs)?;
             let mut pair = zero_pair(
@@ -185,14 +225,16 @@ impl<W: Word> KeyGenerator<W> {
                 &errors.derive("digit", d as u64),
             )?;
             self.add_gadget(&mut pair.b, source, d, limbs);
-            parts.push([pair.b, pair.a]);
+            masked.push(pair.b);
+            uniform.push(pair.a);
         }
         Ok(KeySwitchKey {
             params: secret.params,
             id: secret.id,
             seed,
             limbs,
-            parts,
+            masked,
+            uniform: Some(uniform),
         })
     }
 
@@ -232,7 +274,8 @@ impl<W: Word> KeyGenerator<W> {
             id: secret.id,
             seed,
             limbs,
-            parts: vec![[pair.b, pair.a]],
+            masked: vec![pair.b],
+            uniform: Some(vec![pair.a]),
         })
     }
 

@@ -8,7 +8,7 @@ mod switch;
 
 pub use encapsulate::EncapsulationKeys;
 pub use generate::KeyGenerator;
-pub use switch::{GaloisKeys, KeySwitchKey, RelinKey};
+pub use switch::{GaloisKeys, KeySwitchKey, RelinKey, UniformHalf};
 
 use crate::Error;
 use crate::params::RlweParams;
@@ -178,7 +178,6 @@ pub fn uniform_residues<W: Word>(
     out: &mut [W],
 ) {
     let all = params.qp();
-    let seed = seed.bind("uniform", params.fingerprint(), &[]);
     let special = if special {
         params.data_primes()..all.len()
     } else {
@@ -188,10 +187,24 @@ pub fn uniform_residues<W: Word>(
         .chain(special)
         .zip(out.chunks_exact_mut(params.n()))
     {
-        sampling::uniform(
-            &mut seed.stream("uniform", index as u64),
-            all.modulus(index),
+        uniform_limb(
+            seed,
+            params.fingerprint(),
+            (all.modulus(index), index),
             limb,
         );
     }
+}
+
+/// Limb `index` of [`uniform_residues`], of the set with this fingerprint.
+fn uniform_limb<W: Word>(
+    seed: &Seed,
+    set: Fingerprint,
+    (modulus, index): (&zq::Modulus<W>, usize),
+    limb: &mut [W],
+) {
+    let mut stream = seed
+        .bind("uniform", set, &[])
+        .stream("uniform", index as u64);
+    sampling::uniform(&mut stream, modulus, limb);
 }

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Key-switching keys and the two uses they have.
 
-use super::{KeyId, uniform_residues};
+use super::{KeyId, uniform_limb, uniform_residues};
 use crate::Error;
-use crate::params::RlweParams;
+use crate::params::{ParameterSet, RlweParams};
 use crate::sampling::Seed;
 use crate::wire::Fingerprint;
 use rns::{Automorphism, Eval, RnsPoly};
 use std::collections::BTreeMap;
-use zq::Word;
+use zq::{Modulus, Word};
+
+/// Where the uniform components of a key are: half of its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UniformHalf {
+    /// In memory.
+    #[default]
+    Kept,
+    /// Grown from their seed at every use: half the memory, and time for a stream cipher.
+    Grown,
+}
 
 /// A key from some s' to s: per digit d a pair (b_d, a_d) with b_d = −a_d·s + e_d + g_d·s', over the first `limbs` data
 /// primes and the special primes, in evaluation form.
@@ -18,7 +28,10 @@ pub struct KeySwitchKey<W: Word> {
     pub(crate) id: KeyId,
     pub(crate) seed: Seed,
     pub(crate) limbs: usize,
-    pub(crate) parts: Vec<[RnsPoly<W, Eval>; 2]>,
+    /// b_d.
+    pub(crate) masked: Vec<RnsPoly<W, Eval>>,
+    /// a_d, where they are kept.
+    pub(crate) uniform: Option<Vec<RnsPoly<W, Eval>>>,
 }
 
 impl<W: Word> KeySwitchKey<W> {
@@ -37,15 +50,56 @@ impl<W: Word> KeySwitchKey<W> {
         self.limbs
     }
 
-    /// The pairs (b_d, a_d), one for each digit.
-    pub fn parts(&self) -> &[[RnsPoly<W, Eval>; 2]] {
-        &self.parts
+    /// Number of digits.
+    pub fn digits(&self) -> usize {
+        self.masked.len()
+    }
+
+    /// The components b_d, one for each digit.
+    pub fn masked(&self) -> &[RnsPoly<W, Eval>] {
+        &self.masked
+    }
+
+    /// The components a_d, where they are kept.
+    pub fn uniform(&self) -> Option<&[RnsPoly<W, Eval>]> {
+        self.uniform.as_deref()
+    }
+
+    /// Keeps the uniform components, or frees their memory. The key gives the same residues either way.
+    ///
+    /// # Errors
+    /// [`Error::ParameterMismatch`] for another set.
+    pub fn set_uniform(&mut self, params: &RlweParams<W>, half: UniformHalf) -> Result<(), Error> {
+        params.check_fingerprint("a switching key", self.params)?;
+        self.uniform = match (half, self.uniform.take()) {
+            (UniformHalf::Grown, _) => None,
+            (UniformHalf::Kept, Some(kept)) => Some(kept),
+            (UniformHalf::Kept, None) => {
+                let grow = |d| Self::uniform_component(params, &self.seed, d, self.limbs);
+                Some((0..self.digits()).map(grow).collect::<Result<_, _>>()?)
+            }
+        };
+        Ok(())
+    }
+
+    /// The uniform components modulo one prime, number `index` of the set's Q·P: a row of `out` for each digit.
+    pub(crate) fn grow(&self, modulus: &Modulus<W>, index: usize, out: &mut [W], n: usize) {
+        for (d, row) in out.chunks_exact_mut(n).enumerate() {
+            let seed = self.seed.derive("digit", d as u64);
+            uniform_limb(&seed, self.params, (modulus, index), row);
+        }
     }
 
     /// The limbs of component `part` (0: b, 1: a) of digit `d` for a ciphertext over `limbs` data primes: these, then
     /// the special ones.
+    ///
+    /// # Panics
+    /// If the uniform component is asked for and not kept.
     pub fn limbs_at(&self, d: usize, part: usize, limbs: usize) -> impl Iterator<Item = &[W]> + '_ {
-        let poly = &self.parts[d][part];
+        let poly = match part {
+            0 => &self.masked[d],
+            _ => &self.uniform().expect("the uniform component is kept")[d],
+        };
         (0..limbs)
             .chain(self.limbs..poly.limb_count())
             .map(|i| poly.limb(i))
@@ -63,11 +117,11 @@ impl<W: Word> KeySwitchKey<W> {
                 expected: self.limbs,
             });
         }
-        if digits == 0 || digits > self.parts.len() {
+        if digits == 0 || digits > self.digits() {
             return Err(Error::Shape {
                 what: "digits",
                 got: digits,
-                expected: self.parts.len(),
+                expected: self.digits(),
             });
         }
         Ok(())
@@ -75,7 +129,8 @@ impl<W: Word> KeySwitchKey<W> {
 
     /// Bytes of the residues in memory.
     pub fn memory(&self) -> usize {
-        let words: usize = self.parts.iter().flatten().map(|p| p.data().len()).sum();
+        let all = self.masked.iter().chain(self.uniform.iter().flatten());
+        let words: usize = all.map(|p| p.data().len()).sum();
         words * (W::BITS as usize / 8)
     }
 
@@ -103,6 +158,11 @@ impl<W: Word> KeySwitchKey<W> {
 pub struct RelinKey<W: Word>(pub(crate) KeySwitchKey<W>);
 
 impl<W: Word> RelinKey<W> {
+    /// The switching key, to say where its uniform half is.
+    pub fn key_mut(&mut self) -> &mut KeySwitchKey<W> {
+        &mut self.0
+    }
+
     /// The switching key.
     pub fn key(&self) -> &KeySwitchKey<W> {
         &self.0
@@ -132,6 +192,16 @@ impl<W: Word> GaloisKeys<W> {
     /// Data primes of the longest ciphertext they serve.
     pub fn limbs(&self) -> usize {
         self.limbs
+    }
+
+    /// The keys, by rising elements.
+    pub fn keys_mut(&mut self) -> impl Iterator<Item = &mut KeySwitchKey<W>> + '_ {
+        self.keys.values_mut().map(|(_, key)| key)
+    }
+
+    /// The keys, by rising elements.
+    pub fn keys(&self) -> impl Iterator<Item = &KeySwitchKey<W>> + '_ {
+        self.keys.values().map(|(_, key)| key)
     }
 
     /// The elements there are keys for, rising.

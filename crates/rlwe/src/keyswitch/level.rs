@@ -23,6 +23,8 @@ pub struct KeySwitchLevel<W: Word> {
     /// No division: factors of addends of sums over Q·P.
     pub(super) undivided: Division<W>,
     log2_special: f64,
+    /// Data primes of the set.
+    data_primes: usize,
     /// Work space, shared by all levels.
     pub(super) scratch: Arc<Pool<SwitchScratch<W>>>,
 }
@@ -55,6 +57,7 @@ impl<W: Word> KeySwitchLevel<W> {
             digits,
             down,
             log2_special,
+            data_primes: params.data_primes(),
             scratch,
         })
     }
@@ -67,6 +70,14 @@ impl<W: Word> KeySwitchLevel<W> {
     /// The data basis, then the special basis.
     pub fn qp(&self) -> &RnsBasis<W> {
         &self.qp
+    }
+
+    /// Number of a prime of this level's Q·P in the set's.
+    pub(super) fn index_in_set(&self, j: usize) -> usize {
+        match j.checked_sub(self.q.len()) {
+            None => j,
+            Some(special) => self.data_primes + special,
+        }
     }
 
     /// Number of digits.

@@ -12,6 +12,7 @@ use super::level::KeySwitchLevel;
 use super::request::{Source, SwitchRequest};
 use super::row::{Block, Row, form_for, outer, outer_len};
 use crate::Threads;
+use crate::keys::KeySwitchKey;
 use ntt::NttPlan;
 use rns::{Automorphism, CentredLift, Eval, RnsPoly};
 use zq::{AlignedVec, Word};
@@ -57,6 +58,17 @@ pub(super) enum Corrections<'a, W: Word> {
     Dropped(&'a [W], CentredLift<W>),
     /// Residues of this prime after the outer stages.
     Outer(Lifted<'a, W>),
+}
+
+/// The uniform components modulo one prime, a row for each digit, of the keys that do not keep them.
+struct Grown<'a, W: Word>(Vec<(&'a KeySwitchKey<W>, AlignedVec<W>)>);
+
+impl<W: Word> Grown<'_, W> {
+    fn of(&self, key: &KeySwitchKey<W>) -> &[W] {
+        let mut all = self.0.iter();
+        all.find(|(known, _)| std::ptr::eq(*known, key))
+            .map_or(&[], |(_, rows)| rows)
+    }
 }
 
 /// For both components the keys of all digits.
@@ -116,6 +128,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         out: Vec<&mut [W]>,
         threads: &Threads,
     ) {
+        let grown = self.grown(threads);
         let digits = self.level.digit_count() * self.plan().outer_len();
         let (digits, fixes) = buffers.split_at_mut(digits);
         let (mut out, mut lifted) = (out.into_iter(), lifted.into_iter());
@@ -133,7 +146,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
             let outputs: Vec<_> = outputs.extract_if(.., |o| o.request.source == s).collect();
             let fixes = self.corrections(&mut corrections, &outputs, fixes, threads);
             let rows = self.digits(source, (digits, &mut lifted), threads);
-            self.blocks(rows, outputs, fixes, threads);
+            self.blocks(rows, outputs, fixes, &grown, threads);
         }
     }
 
@@ -146,7 +159,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         places: &[Place],
     ) {
         let (plan, blocks) = (self.plan(), self.plan().blocks());
-        let len = plan.n() / blocks;
+        let (len, grown) = (plan.n() / blocks, self.grown(&Threads::ONE));
         let digits = self.level.digit_count() * plan.outer_len();
         let mut lifted = lifted.into_iter();
         for (s, source) in self.sources.iter().enumerate() {
@@ -157,7 +170,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
             for from in 0..blocks {
                 let to = |request| (0..blocks).find(|to| block_from(request, *to, len) == from);
                 let mut first = outputs.first().and_then(|(request, _)| {
-                    let keys = self.block_keys(request, to(request)?, len);
+                    let keys = self.block_keys(request, &grown, to(request)?, len);
                     Some(keys)
                 });
                 let digits = rows.iter_mut().filter_map(Iterator::next).collect();
@@ -165,8 +178,8 @@ impl<'a, W: Word> PerPrime<'a, W> {
                 let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
                 for (request, place) in &outputs {
                     let Some(block) = to(request) else { continue };
-                    let keys =
-                        (first.take()).unwrap_or_else(|| self.block_keys(request, block, len));
+                    let keys = (first.take())
+                        .unwrap_or_else(|| self.block_keys(request, &grown, block, len));
                     let components = out[place.rows].each_mut();
                     let target = Target {
                         request,
@@ -259,6 +272,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
         rows: Vec<Row<'b, W>>,
         outputs: Vec<Output<'b, W>>,
         fixes: Vec<Row<'b, W>>,
+        grown: &'b Grown<'b, W>,
         threads: &Threads,
     ) {
         let plan = self.plan();
@@ -294,12 +308,19 @@ impl<'a, W: Word> PerPrime<'a, W> {
         }
         let work = digits.zip(targets).enumerate();
         threads.for_each(work, |(block, (digits, targets))| {
-            self.block(block, digits, targets);
+            self.block(block, digits, targets, grown);
         });
     }
 
-    fn block<'b>(&self, block: usize, digits: Vec<Block<'_, W>>, targets: Vec<Target<'b, W>>) {
-        let keys = |t: &Target<'b, W>| self.block_keys(t.request, t.block, t.components[0].len());
+    fn block<'b>(
+        &self,
+        block: usize,
+        digits: Vec<Block<'_, W>>,
+        targets: Vec<Target<'b, W>>,
+        grown: &'b Grown<'b, W>,
+    ) {
+        let keys =
+            |t: &Target<'b, W>| self.block_keys(t.request, grown, t.block, t.components[0].len());
         let mut first = targets.first().map(keys);
         let (digits, bound) = self.finish(block, digits, first.as_ref());
         let digits: Vec<&[W]> = digits.iter().map(Block::words).collect();
@@ -379,6 +400,7 @@ impl<'a, W: Word> PerPrime<'a, W> {
     fn block_keys<'b>(
         &self,
         request: &SwitchRequest<'b, W>,
+        grown: &'b Grown<'_, W>,
         block: usize,
         len: usize,
     ) -> BlockKeys<'b, W> {
@@ -388,12 +410,40 @@ impl<'a, W: Word> PerPrime<'a, W> {
         } else {
             request.key.limbs() + self.j - l
         };
-        let keys = &request.key.parts()[..self.level.digit_count()];
-        [0, 1].map(|component| {
-            let words =
-                |key: &'b [RnsPoly<W, Eval>; 2]| &key[component].limb(limb)[block * len..][..len];
-            keys.iter().map(words).collect()
-        })
+        let (digits, range) = (self.level.digit_count(), block * len..(block + 1) * len);
+        let of = |polys: &'b [RnsPoly<W, Eval>]| {
+            let limbs = polys[..digits].iter().map(|poly| poly.limb(limb));
+            limbs.map(|limb| &limb[range.clone()]).collect()
+        };
+        let uniform = match request.key.uniform() {
+            Some(kept) => of(kept),
+            None => {
+                let rows = grown.of(request.key).chunks_exact(self.plan().n());
+                rows.map(|row| &row[range.clone()]).collect()
+            }
+        };
+        [of(request.key.masked()), uniform]
+    }
+
+    fn grown(&self, threads: &Threads) -> Grown<'a, W> {
+        let mut keys: Vec<&'a KeySwitchKey<W>> = Vec::new();
+        for request in self.requests {
+            let known = keys.iter().any(|key| std::ptr::eq(*key, request.key));
+            if request.key.uniform().is_none() && !known {
+                keys.push(request.key);
+            }
+        }
+        let n = self.plan().n();
+        let words = self.level.digit_count() * n;
+        let mut rows: Vec<_> = keys
+            .into_iter()
+            .map(|key| (key, AlignedVec::for_overwrite(words)))
+            .collect();
+        let (modulus, index) = (self.plan().modulus(), self.level.index_in_set(self.j));
+        threads.for_each(rows.iter_mut(), |(key, rows)| {
+            key.grow(modulus, index, rows, n);
+        });
+        Grown(rows)
     }
 }
 

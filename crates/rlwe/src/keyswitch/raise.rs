@@ -33,10 +33,10 @@ impl<W: Word> KeySwitchLevel<W> {
             }
         }
         key.check_covers(limbs, 1)?;
-        if key.parts().len() != 1 {
+        if key.digits() != 1 {
             return Err(Error::Shape {
                 what: "digits of the key to raise with",
-                got: key.parts().len(),
+                got: key.digits(),
                 expected: 1,
             });
         }

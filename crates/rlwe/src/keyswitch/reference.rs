@@ -94,6 +94,13 @@ fn inner_product<W: Word>(
     limbs: usize,
 ) -> Result<[RnsPoly<W, Eval>; 2], Error> {
     key.check_covers(limbs, digits.len())?;
+    if key.uniform().is_none() {
+        return Err(Error::Parameter {
+            what: "a switching key",
+            got: "one without its uniform half".into(),
+            allowed: "one that keeps it: KeySwitchKey::set_uniform".into(),
+        });
+    }
     let basis = digits[0].basis();
     let component = |part: usize| {
         let mut acc = RnsPoly::zeros(basis);

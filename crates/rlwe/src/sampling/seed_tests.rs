@@ -40,7 +40,7 @@ fn drawn(generator: &KeyGenerator<u64>, secret: &SecretKey<u64>, limbs: usize) -
     }
     let switching = [3, 5].map(|g| galois.get(g).unwrap().1);
     for key in [relin.key()].into_iter().chain(switching) {
-        all.extend(key.parts().iter().map(|[_, a]| head(a.limb(0))));
+        all.extend(key.uniform().unwrap().iter().map(|a| head(a.limb(0))));
     }
     all
 }

@@ -168,6 +168,8 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         slots: arguments.slots,
         slots_to_coeffs: arguments.chain.q[1].1,
         coeffs_to_slots: arguments.chain.q[4].1,
+        // The sine bends 2^-15.3 for a message at its bound, and noise counts half as much as with 2^-10.
+        log2_ratio: 9.0,
         ..Default::default()
     };
     let params = BootstrapParams::new(&main, &literal, SecurityPolicy::default())?;

@@ -35,7 +35,7 @@ pub enum Form {
 
 impl<W: Word> NttPlan<W> {
     /// The vector form, where it has outer stages.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn two_steps(&self) -> Option<&crate::simd::SimdPlan> {
         self.simd.as_ref().filter(|simd| simd.outer_blocks() > 1)
     }
@@ -43,7 +43,7 @@ impl<W: Word> NttPlan<W> {
     /// Blocks that the outer stages leave: 1, 2, 4 or 8, at least 64 results each unless it is 1.
     #[inline]
     pub fn blocks(&self) -> usize {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(simd) = self.two_steps() {
             return simd.outer_blocks();
         }
@@ -53,7 +53,7 @@ impl<W: Word> NttPlan<W> {
     /// Lazy results are below this multiple of q, at most 2^52; 1 where there are none and they are reduced.
     #[inline]
     pub fn lazy_bound(&self) -> u64 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(simd) = self.two_steps() {
             return simd.lazy_bound();
         }
@@ -132,7 +132,7 @@ impl<W: Word> NttPlan<W> {
         lift: Option<Shift<W>>,
         (out, apart, start): (&mut [W], usize, usize),
     ) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(from), Some(out)) =
             (self.two_steps(), W::as_u64s(from), W::as_u64s_mut(out))
         {
@@ -162,7 +162,7 @@ impl<W: Word> NttPlan<W> {
             block < blocks && a.len() * blocks == self.n(),
             "slice length is not a block's"
         );
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(a)) = (self.two_steps(), W::as_u64s_mut(a)) {
             let rows = prefetch.map(|row| row.as_ptr().cast::<u64>());
             let used = prefetch.iter().take_while(|row| !row.is_empty()).count();

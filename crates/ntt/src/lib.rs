@@ -10,7 +10,7 @@ mod error;
 mod plan;
 mod portable;
 mod root;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 #[cfg(test)]
 mod simd_tests;

@@ -6,7 +6,7 @@ use zq::{Modulus, Word};
 
 use crate::error::NttError;
 use crate::portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::SimdPlan;
 use crate::tables::Tables;
 
@@ -17,7 +17,7 @@ use crate::tables::Tables;
 pub struct NttPlan<W: Word> {
     tables: Tables<W>,
     /// The vector form, for `u64` where the level and the length have one.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(crate) simd: Option<SimdPlan>,
 }
 
@@ -39,7 +39,7 @@ impl<W: Word> NttPlan<W> {
         );
         let tables = Tables::new(modulus, n)?;
         Ok(Self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             simd: (tables.scalar()).and_then(|scalar| SimdPlan::new(&scalar, level)),
             tables,
         })
@@ -93,7 +93,7 @@ impl<W: Word> NttPlan<W> {
     /// If `a.len() != n`.
     pub fn forward(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(a)) = (&self.simd, W::as_u64s_mut(a)) {
             return simd.forward(a);
         }
@@ -106,7 +106,7 @@ impl<W: Word> NttPlan<W> {
     /// If `a.len() != n`.
     pub fn inverse(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(a)) = (&self.simd, W::as_u64s_mut(a)) {
             return simd.inverse(a);
         }
@@ -118,7 +118,7 @@ impl<W: Word> NttPlan<W> {
     /// # Panics
     /// If a length is not `n`.
     pub fn inverse_from(&self, from: &[W], out: &mut [W]) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(from), Some(out)) =
             (&self.simd, W::as_u64s(from), W::as_u64s_mut(out))
         {

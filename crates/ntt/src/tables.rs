@@ -65,7 +65,7 @@ impl<W: Word> Twiddles<W> {
 }
 
 /// The factors of a plan as `u64`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) struct ScalarTables<'a> {
     pub q: u64,
     pub forward: &'a [u64],
@@ -109,7 +109,7 @@ impl<W: Word> Tables<W> {
     }
 
     /// The scalar tables that vector tables are built from, for `u64`.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub fn scalar(&self) -> Option<ScalarTables<'_>> {
         Some(ScalarTables {
             q: self.modulus.value().low_u64(),

@@ -118,7 +118,7 @@ impl U64Lift {
                 Level::Ifma | Level::Avx512 => return unsafe { self.avx512(x, out) },
                 // SAFETY: a level is in use only on processors that have its features.
                 Level::Avx2 => return unsafe { self.avx2(x, out) },
-                Level::Portable => {}
+                Level::Portable | Level::Neon => {}
             }
         }
         self.run(x, out);

@@ -56,10 +56,10 @@ pub(crate) struct Kernel<W: Word> {
     /// Whether reducing every product in vectors beats exact sums of scalar products.
     reduces_products: bool,
     /// Whether the vector loops run.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     vectors: bool,
     /// Their constants for each output modulus, then for each input modulus.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     narrow: Vec<zq::simd::Modulus52>,
 }
 
@@ -106,11 +106,11 @@ impl<W: Word> Kernel<W> {
         let width = from_bits.max(to_bits).max(QUOTIENT_BITS);
         let spare = (2 * W::BITS).saturating_sub(2 * width);
         let lazy_terms = 1 << spare.min(20);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         let vectors = W::BITS == u64::BITS
             && to.iter().chain(from.moduli()).all(|p| p.bits() > 2)
             && crate::simd::available(width, from.len() + 2);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         let narrow = to.iter().chain(from.moduli()).filter(|_| vectors);
         let from = from.moduli().to_vec();
         Self {
@@ -121,9 +121,9 @@ impl<W: Word> Kernel<W> {
             own,
             lazy_terms,
             reduces_products: level() >= Level::Avx512 && width > 50,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             vectors,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             narrow: narrow
                 .map(|p| zq::simd::Modulus52::new(p.value().low_u64()))
                 .collect(),
@@ -235,7 +235,7 @@ impl<W: Word> Kernel<W> {
     /// Writes `v` after the `y` rows.
     fn quotients(&self, (reciprocals, fraction_bits): (&[u64], u32), y: &mut [W], len: usize) {
         let (rows, v) = y.split_at_mut(self.inputs() * BLOCK);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.vectors && len.is_multiple_of(crate::simd::STEP) {
             let v = W::as_u64s_mut(&mut v[..len]);
             if let (Some(rows), Some(v)) = (W::as_u64s(rows), v) {
@@ -280,7 +280,7 @@ impl<W: Word> Kernel<W> {
             return sum_reduced(p, y, row, own, out);
         };
         let own = own.and_then(|(o, a)| Some((W::as_u64s(o)?, a.low_u64())));
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.vectors && out.len().is_multiple_of(crate::simd::STEP) {
             // SAFETY: `vectors` says that the level has the loops and that the sums fit; `y` has a row of BLOCK words
             // for each word of `row`, at least as long as `out`, and `own` is as long as that.
@@ -362,7 +362,7 @@ fn wide_shr<W: Word>(lo: W, hi: W, bits: u32) -> W {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
     use crate::tests::{basis, poly};
@@ -403,7 +403,7 @@ mod tests {
             ] {
                 let is_fast = matches!(kernel.inputs, Inputs::Quotient { .. });
                 let mut portable = kernel.clone();
-                assert_eq!(portable.vectors, level() >= Level::Avx2);
+                assert_eq!(portable.vectors, level() > Level::Portable);
                 portable.vectors = false;
                 let seam = poly(&q, 5);
                 for (input, centred) in [(dropped, true), (seam.data(), true), (dropped, false)] {

@@ -25,7 +25,7 @@ mod kernel;
 mod mixed_radix;
 mod poly;
 mod scale;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 #[cfg(test)]
 mod tests;

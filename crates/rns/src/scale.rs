@@ -103,7 +103,7 @@ impl<W: Word> ScaleRounder<W> {
         })
     }
 
-    #[cfg(all(test, target_arch = "x86_64"))]
+    #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(crate) fn kernel(&self) -> &Kernel<W> {
         &self.kernel
     }

@@ -4,21 +4,24 @@
 //! Sums of products are kept as the sum of their low and the sum of their high 52 bits, in two lanes, and reduced once.
 //! All sums are integers, so the results are those of the portable loops.
 
+#[cfg(target_arch = "aarch64")]
+use zq::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use zq::simd::{Avx2, Avx512, Doubles, Integers};
 use zq::simd::{
-    Avx2, Avx512, Doubles, Integers, Level, Modular52, Modulus52, NearestDoubles, Vector, level,
-    sum_fits,
+    Lanes, Level, MAX_LANES, Modular52, Modulus52, NearestDoubles, Vector, level, sum_fits,
 };
 
 /// Vectors at a time: eight chains of additions hide the latency of four cycles on two ports.
 const TILE: usize = 4;
 /// Whole steps of every vector: block lengths that are no multiple take the portable loop.
-pub(crate) const STEP: usize = TILE * Avx512::LANES;
+pub(crate) const STEP: usize = TILE * MAX_LANES;
 /// Largest modulus, in bits.
 const MAX_BITS: u32 = 50;
 
 /// Whether sums of `terms` products of values below `2^bits` and residues below `2^bits` run here.
 pub(crate) fn available(bits: u32, terms: usize) -> bool {
-    level() >= Level::Avx2 && bits <= MAX_BITS && sum_fits(terms, 2 * bits)
+    level() > Level::Portable && bits <= MAX_BITS && sum_fits(terms, 2 * bits)
 }
 
 /// `rows` of equal stride to `v = floor((Σ_i y_i C_i + 2^(F-1)) / 2^F)`, for `C_i < 2^52` and `F > 52`.
@@ -36,10 +39,12 @@ pub(crate) unsafe fn quotients(
     debug_assert!(
         v.len().is_multiple_of(STEP) && y.len() >= reciprocals.len() * stride && fraction_bits > 52
     );
-    // SAFETY: rows are as long as the caller says; `available` means AVX2 and FMA, each level its own.
+    // SAFETY: rows are as long as the caller says; `available` means a level with vectors, which has its features.
     unsafe {
         match level() {
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma => with_integers::quotients(y, stride, reciprocals, fraction_bits, v),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::quotients(y, stride, reciprocals, fraction_bits, v),
             _ => with_nearest::quotients(y, stride, reciprocals, fraction_bits, v),
         }
@@ -63,10 +68,12 @@ pub(crate) unsafe fn output(
         out.len().is_multiple_of(STEP) && y.len() >= (row.len() - 1) * stride + out.len()
     );
     debug_assert!(own.is_none_or(|(o, _)| o.len() == out.len()));
-    // SAFETY: the caller vouches for rows and `own`; `available` means AVX2 and FMA, each level its own.
+    // SAFETY: the caller vouches for rows and `own`; `available` means a level with vectors, which has its features.
     unsafe {
         match level() {
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma => with_integers::output(p, y, stride, row, own, out),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::output(p, y, stride, row, own, out),
             _ => with_nearest::output(p, y, stride, row, own, out),
         }
@@ -111,9 +118,14 @@ macro_rules! loops {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 loops!(with_integers, Integers, "avx512f,avx512dq,avx512ifma");
+#[cfg(target_arch = "x86_64")]
 loops!(with_doubles, Doubles, "avx512f,avx512dq");
-loops!(with_nearest, NearestDoubles, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+loops!(with_nearest, NearestDoubles<Avx2>, "avx2,fma");
+#[cfg(target_arch = "aarch64")]
+loops!(with_nearest, NearestDoubles<Neon>, "neon");
 
 /// [`quotients`] with the features of `M` enabled.
 #[inline(always)]
@@ -124,7 +136,7 @@ unsafe fn quotients_of<M: Modular52>(
     fraction_bits: u32,
     v: &mut [u64],
 ) {
-    let lanes = <M::V as Vector>::LANES;
+    let lanes = <M::V as Lanes>::LANES;
     // SAFETY: features by the caller's; rows are long enough.
     unsafe {
         let half = M::V::splat(1 << (fraction_bits - 53));
@@ -150,7 +162,7 @@ unsafe fn output_of<M: Modular52>(
     own: Option<(&[u64], u64)>,
     out: &mut [u64],
 ) {
-    let lanes = <M::V as Vector>::LANES;
+    let lanes = <M::V as Lanes>::LANES;
     // SAFETY: features by the caller; `out`, `own` and the rows of `y` have a step's words from column `c` on.
     unsafe {
         let m = M::constants(p);
@@ -193,7 +205,7 @@ unsafe fn add_products<M: Modular52>(x: *const u64, f: u64, sums: &mut [(M::V, M
     unsafe {
         let f = M::factor(M::V::splat(f));
         for (t, sums) in sums.iter_mut().enumerate() {
-            let x = M::residue(M::V::load(x.add(t * <M::V as Vector>::LANES)));
+            let x = M::residue(M::V::load(x.add(t * <M::V as Lanes>::LANES)));
             *sums = M::add(*sums, x, f);
         }
     }
@@ -206,6 +218,7 @@ unsafe fn add_products<M: Modular52>(x: *const u64, f: u64, sums: &mut [(M::V, M
 /// # Safety
 /// The level is AVX2 or higher; all slices have the same length, a multiple of 8; sources are below it and grouped as
 /// said.
+#[cfg(target_arch = "x86_64")]
 pub(crate) unsafe fn permute_groups(input: &[u64], sources: &[u32], out: &mut [u64]) {
     debug_assert!(
         input.len() == out.len() && sources.len() == out.len() && out.len().is_multiple_of(8)
@@ -219,12 +232,14 @@ pub(crate) unsafe fn permute_groups(input: &[u64], sources: &[u32], out: &mut [u
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 unsafe fn permute_eights(input: &[u64], sources: &[u32], out: &mut [u64]) {
     // SAFETY: this function enables the features of the vector; the rest by the caller.
     unsafe { permute::<Avx512>(input, sources, out) }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn permute_fours(input: &[u64], sources: &[u32], out: &mut [u64]) {
     // SAFETY: this function enables the features of the vector; the rest by the caller.
@@ -232,6 +247,7 @@ unsafe fn permute_fours(input: &[u64], sources: &[u32], out: &mut [u64]) {
 }
 
 /// [`permute_groups`] with the features of `V` enabled.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn permute<V: Vector>(input: &[u64], sources: &[u32], out: &mut [u64]) {
     for (j, group) in sources.chunks_exact(V::LANES).enumerate() {

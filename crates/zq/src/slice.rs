@@ -183,7 +183,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// Number of leading elements that the vector form has done.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[inline]
     fn vectors(
         &self,
@@ -212,13 +212,13 @@ impl<W: Word> Modulus<W> {
         )
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn vectors(&self, _: Op, _: Shoup<W>, _: &mut [W], _: Option<&[W]>, _: Option<&[W]>) -> usize {
         0
     }
 
     /// Number of leading elements of a sum of products that the vector form has done.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn dot_vectors(&self, out: &mut [W], a: &[&[W]], b: &[&[W]]) -> usize {
         // Lists of slices cannot be viewed as another word's without a copy; they are short.
         if a.len() > MAX_DOT {
@@ -244,12 +244,12 @@ impl<W: Word> Modulus<W> {
         )
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn dot_vectors(&self, _: &mut [W], _: &[&[W]], _: &[&[W]]) -> usize {
         0
     }
 }
 
 /// Longest sum of products with a vector form.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const MAX_DOT: usize = 64;

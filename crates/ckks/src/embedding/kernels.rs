@@ -39,7 +39,7 @@ macro_rules! for_each_level {
                     Level::Ifma | Level::Avx512 => return unsafe { avx512($($arg),*) },
                     // SAFETY: a level is in use only on processors that have its features.
                     Level::Avx2 => return unsafe { avx2($($arg),*) },
-                    Level::Portable => {}
+                    Level::Portable | Level::Neon => {}
                 }
             }
             $body($($arg),*);

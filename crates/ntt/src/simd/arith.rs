@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The trait of butterfly arithmetics, and the parts that all implementations share.
 
-use zq::simd::Vector;
+use zq::simd::{Lanes, MAX_LANES};
 
 /// A twiddle factor and its quotient, one pair in each lane.
 #[derive(Clone, Copy)]
@@ -17,11 +17,9 @@ pub(crate) struct Factor<V> {
 /// proves that its values stay in range under that numbering.
 ///
 /// # Safety
-/// Methods use the instructions of `V`: see [`Vector`].
+/// Methods use the instructions of `V`: see [`Lanes`].
 pub(crate) trait Arith: Copy {
-    type V: Vector;
-    /// Most stages of a pass before the last, limited by registers.
-    const MAX_STAGES: u32;
+    type V: Lanes;
 
     /// The table entry of a factor: its two words as [`Factor`] wants them.
     fn twiddle(q: u64, w: u64) -> [u64; 2];
@@ -67,9 +65,9 @@ pub(crate) trait Arith: Copy {
 
 /// In debug builds, asserts a proved bound on every lane.
 #[inline(always)]
-pub(crate) unsafe fn check_lanes<V: Vector>(v: V, holds: impl Fn(u64) -> bool, bound: &str) {
+pub(crate) unsafe fn check_lanes<V: Lanes>(v: V, holds: impl Fn(u64) -> bool, bound: &str) {
     if cfg!(debug_assertions) {
-        let mut lanes = [0u64; 8];
+        let mut lanes = [0u64; MAX_LANES];
         // SAFETY: no register has more than eight lanes.
         unsafe { v.store(lanes.as_mut_ptr()) };
         assert_all(&lanes[..V::LANES], holds, bound);

@@ -5,12 +5,20 @@
 //! the range proved for it. Debug builds also run the assertions beside the proofs.
 
 use zq::primes::{Direction, ntt_primes};
-use zq::simd::{Avx2, Avx512, Level, Vector};
+#[cfg(target_arch = "aarch64")]
+use zq::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use zq::simd::{Avx2, Avx512, Level};
+use zq::simd::{Lanes, MAX_LANES};
 
 use super::arith::{Arith, Factor};
 use super::fma64::Fma64;
+#[cfg(target_arch = "x86_64")]
 use super::ifma52::{Ifma52, NEVER};
+#[cfg(target_arch = "x86_64")]
 use super::mul32::Mul32;
+#[cfg(target_arch = "aarch64")]
+use super::mul64::Mul64;
 
 /// The ranges of an arithmetic modulo `q`: each limit is the largest size a value may have.
 struct Proof {
@@ -29,8 +37,10 @@ struct Proof {
     get: fn(u64) -> i128,
 }
 
+#[cfg(target_arch = "x86_64")]
 const LOW: u64 = (1 << 52) - 1;
 
+#[cfg(target_arch = "x86_64")]
 fn ifma52(period: usize) -> Proof {
     let unsigned = Proof {
         bits: [46, 20],
@@ -109,6 +119,7 @@ fn fma64_wide() -> Proof {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 fn mul32(exact: bool) -> Proof {
     let short = Proof {
         bits: [60, 51],
@@ -138,6 +149,22 @@ fn mul32(exact: bool) -> Proof {
     }
 }
 
+#[cfg(target_arch = "aarch64")]
+fn mul64() -> Proof {
+    /// Of values that are any word.
+    const ALL: i128 = (1 << 63) - 1;
+    Proof {
+        bits: [60, 51],
+        signed: true,
+        forward: |q, s| [[ALL, 5 * q / 2, 15 * q / 4, 5 * q][s % 4], ALL],
+        leave: |q| 25 * q / 4,
+        inverse: |q, _| 5 * q / 2,
+        product: |q| 5 * q / 4,
+        put: |v| v as i64 as u64,
+        get: |word| (word as i64).into(),
+    }
+}
+
 /// The ends of a range and what lies between.
 fn operands(proof: &Proof, q: i128, limit: i128) -> Vec<i128> {
     let mut values = vec![0, 1, q - 1, q, limit / 2, limit - 1, limit];
@@ -149,8 +176,8 @@ fn operands(proof: &Proof, q: i128, limit: i128) -> Vec<i128> {
 }
 
 /// The words of a register.
-unsafe fn words<V: Vector>(v: V) -> Vec<u64> {
-    let mut out = [0; 8];
+unsafe fn words<V: Lanes>(v: V) -> Vec<u64> {
+    let mut out = [0; MAX_LANES];
     // SAFETY: no register has more than eight lanes.
     unsafe { v.store(out.as_mut_ptr()) };
     out[..V::LANES].to_vec()
@@ -267,6 +294,18 @@ unsafe fn inverse<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize
     }
 }
 
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn butterflies_are_exact_at_their_proved_bounds() {
+    // SAFETY: every processor has NEON.
+    unsafe {
+        check::<Fma64<Neon, false>>(&fma64());
+        check::<Fma64<Neon, true>>(&fma64_wide());
+        check::<Mul64>(&mul64());
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn butterflies_are_exact_at_their_proved_bounds() {
     // SAFETY: each arithmetic runs only where the processor has its instructions.

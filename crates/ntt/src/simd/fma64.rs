@@ -71,7 +71,6 @@ impl<V: Vector, const WIDE: bool> Fma64<V, WIDE> {
 
 impl<V: Vector, const WIDE: bool> Arith for Fma64<V, WIDE> {
     type V = V;
-    const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
 
     fn twiddle(q: u64, w: u64) -> [u64; 2] {
         [(w as f64).to_bits(), (w as f64 / q as f64).to_bits()]

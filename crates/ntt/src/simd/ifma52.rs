@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Butterflies on 52-bit multiply-add (IFMA) with values that only grow.
 
-use zq::simd::{Avx512, Ifma, Vector};
+use zq::simd::{Avx512, Ifma, Lanes, Vector};
 
 use super::arith::{Arith, Factor, check_lanes};
 
@@ -112,7 +112,6 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
 
 impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
     type V = Avx512;
-    const MAX_STAGES: u32 = 3;
     const LAZY_BOUND: u64 = if PERIOD == NEVER {
         35
     } else {

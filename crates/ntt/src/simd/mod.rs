@@ -3,13 +3,15 @@
 //!
 //! | arithmetic | moduli | vector operations per butterfly, forward / inverse |
 //! |---|---|---|
-//! | [`ifma52::Ifma52`] without corrections, IFMA | < 2^46 | 5 / 6 |
-//! | [`ifma52::Ifma52`] corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
-//! | [`ifma52::Ifma52`] corrected every stage, IFMA | < 2^50 | 7 / 8 |
+//! | `ifma52::Ifma52` without corrections, IFMA | < 2^46 | 5 / 6 |
+//! | `ifma52::Ifma52` corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
+//! | `ifma52::Ifma52` corrected every stage, IFMA | < 2^50 | 7 / 8 |
 //! | [`fma64::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
 //! | [`fma64::Fma64`] with reductions, AVX2 | < 2^50 | 9 / 8, and 3 a result of a pass |
-//! | [`mul32::Mul32`] with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
-//! | [`mul32::Mul32`] with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
+//! | `mul32::Mul32` with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
+//! | `mul32::Mul32` with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
+//! | [`fma64::Fma64`], NEON | < 2^48, < 2^50 | 9 / 9, 10 / 9 for two lanes |
+//! | `mul64::Mul64`, general registers of AArch64 | < 2^60 | 5.5 / 6 for one |
 //!
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 
@@ -17,24 +19,37 @@ mod arith;
 #[cfg(test)]
 mod bound_tests;
 mod fma64;
+#[cfg(target_arch = "x86_64")]
 mod ifma52;
+#[cfg(target_arch = "x86_64")]
 mod mul32;
+#[cfg(target_arch = "aarch64")]
+mod mul64;
 mod passes;
 mod schedule;
 mod tables;
 
-use zq::simd::{Avx2, Avx512, Level, Vector};
+#[cfg(target_arch = "aarch64")]
+use zq::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use zq::simd::{Avx2, Avx512};
+use zq::simd::{Lanes, Level};
 
 use crate::tables::ScalarTables;
 use arith::Arith;
 use fma64::Fma64;
+#[cfg(target_arch = "x86_64")]
 use ifma52::{Ifma52, NEVER};
+#[cfg(target_arch = "x86_64")]
 use mul32::Mul32;
+#[cfg(target_arch = "aarch64")]
+use mul64::Mul64;
 use passes::{Lifted, Plain, Runs};
 use tables::Tables;
 
 /// An instruction set with an arithmetic that suits the modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg(target_arch = "x86_64")]
 enum Path {
     Ifma46,
     Ifma49,
@@ -48,6 +63,15 @@ enum Path {
     Avx2Wide62,
 }
 
+/// An arithmetic that suits the modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg(target_arch = "aarch64")]
+enum Path {
+    NeonFloat,
+    NeonFloat50,
+    Scalar60,
+}
+
 /// The vector form of a plan.
 #[derive(Debug, Clone)]
 pub(crate) struct SimdPlan {
@@ -59,6 +83,7 @@ pub(crate) struct SimdPlan {
 /// Shortest transform worth vectors: one block of the last pass.
 const MIN_LEN: usize = 64;
 
+#[cfg(target_arch = "x86_64")]
 fn choose(level: Level, bits: u32) -> Option<Path> {
     Some(match (level, bits) {
         (Level::Ifma, ..=46) => Path::Ifma46,
@@ -71,52 +96,87 @@ fn choose(level: Level, bits: u32) -> Option<Path> {
         (Level::Avx2, ..=50) => Path::Avx2Float50,
         (Level::Avx2, ..=60) => Path::Avx2Wide60,
         (Level::Avx2, _) => Path::Avx2Wide62,
-        (Level::Portable, _) => return None,
+        (Level::Portable | Level::Neon, _) => return None,
     })
+}
+
+#[cfg(target_arch = "aarch64")]
+fn choose(level: Level, bits: u32) -> Option<Path> {
+    match (level, bits) {
+        (Level::Neon, ..=48) => Some(Path::NeonFloat),
+        (Level::Neon, ..=50) => Some(Path::NeonFloat50),
+        (Level::Neon, ..=60) => Some(Path::Scalar60),
+        _ => None,
+    }
 }
 
 /// Runs `$body` with `$a` bound to the arithmetic of a path.
 macro_rules! with_arith {
     ($path:expr, $a:ident => $body:expr) => {
         match $path {
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma46 => {
                 type $a = Ifma52<NEVER>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma49 => {
                 type $a = Ifma52<3>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma50 => {
                 type $a = Ifma52<1>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Float => {
                 type $a = Fma64<Avx512, false>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Wide60 => {
                 type $a = Mul32<Avx512, false>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Wide62 => {
                 type $a = Mul32<Avx512, true>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Float => {
                 type $a = Fma64<Avx2, false>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Float50 => {
                 type $a = Fma64<Avx2, true>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide60 => {
                 type $a = Mul32<Avx2, false>;
                 $body
             }
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide62 => {
                 type $a = Mul32<Avx2, true>;
+                $body
+            }
+            #[cfg(target_arch = "aarch64")]
+            Path::NeonFloat => {
+                type $a = Fma64<Neon, false>;
+                $body
+            }
+            #[cfg(target_arch = "aarch64")]
+            Path::NeonFloat50 => {
+                type $a = Fma64<Neon, true>;
+                $body
+            }
+            #[cfg(target_arch = "aarch64")]
+            Path::Scalar60 => {
+                type $a = Mul64;
                 $body
             }
         }
@@ -241,16 +301,32 @@ impl SimdPlan {
 
     fn entry_points(&self) -> EntryPoints {
         match self.path {
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma46 => ifma46::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma49 => ifma49::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Ifma50 => ifma50::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Float => avx512_fma64::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Wide60 => avx512_mul32_60::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Wide62 => avx512_mul32_62::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Float => avx2_fma64::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Float50 => avx2_fma64_50::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide60 => avx2_mul32_60::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide62 => avx2_mul32_62::ENTRY_POINTS,
+            #[cfg(target_arch = "aarch64")]
+            Path::NeonFloat => neon_fma64::ENTRY_POINTS,
+            #[cfg(target_arch = "aarch64")]
+            Path::NeonFloat50 => neon_fma64_50::ENTRY_POINTS,
+            #[cfg(target_arch = "aarch64")]
+            Path::Scalar60 => mul64_60::ENTRY_POINTS,
         }
     }
 }
@@ -308,8 +384,8 @@ macro_rules! entry_points {
                         Some([threshold, shift]) => {
                             let lifted = Lifted {
                                 from,
-                                threshold: Vector::splat(threshold),
-                                shift: Vector::splat(shift),
+                                threshold: Lanes::splat(threshold),
+                                shift: Lanes::splat(shift),
                             };
                             passes::forward_outer(&arith, tables, (lifted, len), out);
                         }
@@ -349,13 +425,29 @@ macro_rules! entry_points {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 entry_points!(ifma46, "avx512f,avx512dq,avx512ifma", Ifma52<NEVER>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Ifma52<3>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Ifma52<1>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512, false>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx512_mul32_60, "avx512f,avx512dq", Mul32<Avx512, false>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx512_mul32_62, "avx512f,avx512dq", Mul32<Avx512, true>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx2_fma64, "avx2,fma", Fma64<Avx2, false>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx2_fma64_50, "avx2,fma", Fma64<Avx2, true>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx2_mul32_60, "avx2,fma", Mul32<Avx2, false>);
+#[cfg(target_arch = "x86_64")]
 entry_points!(avx2_mul32_62, "avx2,fma", Mul32<Avx2, true>);
+#[cfg(target_arch = "aarch64")]
+entry_points!(neon_fma64, "neon", Fma64<Neon, false>);
+#[cfg(target_arch = "aarch64")]
+entry_points!(neon_fma64_50, "neon", Fma64<Neon, true>);
+#[cfg(target_arch = "aarch64")]
+entry_points!(mul64_60, "neon", Mul64);

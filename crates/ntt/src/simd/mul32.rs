@@ -84,7 +84,6 @@ impl<V: Vector, const EXACT: bool> Mul32<V, EXACT> {
 
 impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
     type V = V;
-    const MAX_STAGES: u32 = if V::LANES == 8 { 3 } else { 2 };
 
     fn twiddle(q: u64, w: u64) -> [u64; 2] {
         [w, ((u128::from(w) << 64) / u128::from(q)) as u64]

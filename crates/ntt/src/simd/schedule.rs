@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks and passes of a transform, by its length.
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::arith::Arith;
 
@@ -9,7 +9,7 @@ use super::arith::Arith;
 pub(crate) const VECTORS: usize = 8;
 
 /// Elements of a block of the last pass.
-pub(crate) const fn block_len<V: Vector>() -> usize {
+pub(crate) const fn block_len<V: Lanes>() -> usize {
     VECTORS * V::LANES
 }
 
@@ -31,11 +31,7 @@ impl Schedule {
         while log_len[passes] > last {
             // Three stages, but two where that leaves no single one.
             let left = log_len[passes] - last;
-            let stages = if left == 4 {
-                2
-            } else {
-                left.min(A::MAX_STAGES)
-            };
+            let stages = if left == 4 { 2 } else { left.min(A::V::STAGES) };
             log_len[passes + 1] = log_len[passes] - stages;
             passes += 1;
         }

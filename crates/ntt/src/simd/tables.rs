@@ -2,7 +2,7 @@
 //! Twiddle factors in the order the vector passes read them.
 
 use zq::AlignedVec;
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::arith::Arith;
 use super::schedule::{Schedule, VECTORS, block_len};

@@ -18,9 +18,22 @@ pub fn print(sets: &[&[u32]], objects: impl Fn(&[u32]) -> Vec<(&'static str, Vec
     }
 }
 
+/// Runs this binary, by the command in `RINGSMITH_RUNNER` where another processor has to be emulated.
+fn this_binary() -> Command {
+    let binary = std::env::current_exe().unwrap();
+    let runner = std::env::var("RINGSMITH_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(program) = words.next() else {
+        return Command::new(binary);
+    };
+    let mut command = Command::new(program);
+    command.args(words).arg(binary);
+    command
+}
+
 /// Runs `digests` in a child that is told to use `level`.
 fn child(level: &str) -> Output {
-    Command::new(std::env::current_exe().unwrap())
+    this_binary()
         .args(["--exact", "digests", "--ignored", "--nocapture"])
         .env(ENV, level)
         .output()

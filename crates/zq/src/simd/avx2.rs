@@ -3,8 +3,8 @@
 
 use core::arch::x86_64::*;
 
-use super::Vector;
 use super::pinning::pinning;
+use super::{Lanes, Vector};
 
 /// Four 64-bit lanes.
 #[derive(Clone, Copy)]
@@ -14,10 +14,11 @@ pub struct Avx2(__m256i);
 // SAFETY: every body below calls intrinsics of AVX2 and FMA, which the caller guarantees (contract of the trait), and
 // pointers that the caller guarantees valid; loads and stores are the unaligned forms.
 
-impl Vector for Avx2 {
+impl Lanes for Avx2 {
     const LANES: usize = 4;
     const LOG_LANES: usize = 2;
     const LANES_OF_STAGE: &'static [&'static [usize]] = &[&[0, 4, 1, 5], &[0, 4, 2, 6]];
+    const STAGES: u32 = 2;
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
@@ -44,6 +45,69 @@ impl Vector for Avx2 {
         // SAFETY: the caller enabled AVX2; a word by value.
         unsafe { Self(_mm256_set1_epi64x(x as i64)) }
     }
+    #[inline(always)]
+    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
+        // SAFETY: the caller enabled AVX2; a comparison, a mask and a sum of registers.
+        unsafe {
+            let below = _mm256_cmpgt_epi64(threshold.0, self.0);
+            Self(_mm256_add_epi64(
+                self.0,
+                _mm256_andnot_si256(below, shift.0),
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(p: *const u64) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn pin(_: &mut [Self; 8]) {
+        // Sixteen registers leave no room for eight values side by side.
+    }
+    #[inline(always)]
+    unsafe fn pin_loads(v: &mut [Self; 8]) {
+        // SAFETY: the caller enabled AVX2, all that `pin_loads` asks for.
+        unsafe { pin_loads(v) }
+    }
+    #[inline(always)]
+    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX2, all that `interleave` and `halves` need.
+        unsafe {
+            let (a, b) = if S == 0 {
+                Self::interleave(a, b)
+            } else {
+                (a, b)
+            };
+            Self::halves(a, b)
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
+        unsafe { Self::interleave(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
+        unsafe { Self::interleave(a, b) }
+    }
+    #[inline(always)]
+    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX2, all that `halves` needs.
+        unsafe { Self::halves(x, y) }
+    }
+    #[inline(always)]
+    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX2, all that `halves` and `interleave` need.
+        unsafe {
+            let (x, y) = Self::halves(x, y);
+            Self::interleave(x, y)
+        }
+    }
+}
+
+impl Vector for Avx2 {
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller enabled AVX2; registers only.
@@ -113,22 +177,6 @@ impl Vector for Avx2 {
             let (x, d) = (_mm256_castsi256_pd(self.0), _mm256_castsi256_pd(d));
             Self(_mm256_castpd_si256(_mm256_blendv_pd(d, x, d)))
         }
-    }
-    #[inline(always)]
-    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
-        // SAFETY: the caller enabled AVX2; a comparison, a mask and a sum of registers.
-        unsafe {
-            let below = _mm256_cmpgt_epi64(threshold.0, self.0);
-            Self(_mm256_add_epi64(
-                self.0,
-                _mm256_andnot_si256(below, shift.0),
-            ))
-        }
-    }
-    #[inline(always)]
-    unsafe fn prefetch(p: *const u64) {
-        // SAFETY: a prefetch reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
     }
     #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
@@ -232,57 +280,13 @@ impl Vector for Avx2 {
         // SAFETY: the caller enabled AVX2; a permutation of a register.
         unsafe { Self(_mm256_permutevar8x32_epi32(self.0, indices.0)) }
     }
-    #[inline(always)]
-    unsafe fn pin(_: &mut [Self; 8]) {
-        // Sixteen registers leave no room for eight values side by side.
-    }
-    #[inline(always)]
-    unsafe fn pin_loads(v: &mut [Self; 8]) {
-        // SAFETY: the caller enabled AVX2, all that `pin_loads` asks for.
-        unsafe { pin_loads(v) }
-    }
-    #[inline(always)]
-    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX2, all that `interleave` and `halves` need.
-        unsafe {
-            let (a, b) = if S == 0 {
-                Self::interleave(a, b)
-            } else {
-                (a, b)
-            };
-            Self::halves(a, b)
-        }
-    }
-    #[inline(always)]
-    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
-        unsafe { Self::interleave(x, y) }
-    }
-    #[inline(always)]
-    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX2, all that `interleave` needs.
-        unsafe { Self::interleave(a, b) }
-    }
-    #[inline(always)]
-    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX2, all that `halves` needs.
-        unsafe { Self::halves(x, y) }
-    }
-    #[inline(always)]
-    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX2, all that `halves` and `interleave` need.
-        unsafe {
-            let (x, y) = Self::halves(x, y);
-            Self::interleave(x, y)
-        }
-    }
 }
 
 impl Avx2 {
     /// Even elements of two registers side by side, and odd ones.
     #[inline(always)]
     unsafe fn interleave(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: every caller is a method of `Vector` and has AVX2; shuffles of two registers.
+        // SAFETY: every caller is a method of `Lanes` and has AVX2; shuffles of two registers.
         unsafe {
             (
                 Self(_mm256_unpacklo_epi64(a.0, b.0)),
@@ -294,7 +298,7 @@ impl Avx2 {
     /// The low halves of two registers, and the high halves.
     #[inline(always)]
     unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: every caller is a method of `Vector` and has AVX2; permutations of two registers.
+        // SAFETY: every caller is a method of `Lanes` and has AVX2; permutations of two registers.
         unsafe {
             (
                 Self(_mm256_permute2x128_si256::<0x20>(x.0, y.0)),
@@ -305,7 +309,7 @@ impl Avx2 {
 }
 
 pinning! {
-    /// [`Vector::pin_loads`].
+    /// [`Lanes::pin_loads`].
     ///
     /// # Safety
     /// The processor has AVX2.

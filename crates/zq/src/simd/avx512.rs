@@ -4,7 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::pinning::pinning;
-use super::{Ifma, Vector};
+use super::{Ifma, Lanes, Vector};
 
 /// Eight 64-bit lanes.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ pub struct Avx512(pub(super) __m512i);
 // SAFETY: every body below calls intrinsics of AVX-512 F and DQ, which the caller guarantees (contract of the trait),
 // and pointers that the caller guarantees valid; loads and stores are the unaligned forms.
 
-impl Vector for Avx512 {
+impl Lanes for Avx512 {
     const LANES: usize = 8;
     const LOG_LANES: usize = 3;
     const LANES_OF_STAGE: &'static [&'static [usize]] = &[
@@ -22,6 +22,7 @@ impl Vector for Avx512 {
         &[0, 8, 4, 12, 1, 9, 5, 13],
         &[0, 8, 4, 12, 2, 10, 6, 14],
     ];
+    const STAGES: u32 = 3;
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
@@ -49,6 +50,102 @@ impl Vector for Avx512 {
         // SAFETY: the caller enabled AVX-512 F; a word by value.
         unsafe { Self(_mm512_set1_epi64(x as i64)) }
     }
+    #[inline(always)]
+    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
+        // SAFETY: the caller enabled AVX-512 F; a comparison and a masked sum of registers.
+        unsafe {
+            let reached = _mm512_cmp_epu64_mask::<_MM_CMPINT_NLT>(self.0, threshold.0);
+            Self(_mm512_mask_add_epi64(self.0, reached, self.0, shift.0))
+        }
+    }
+    #[inline(always)]
+    unsafe fn prefetch(p: *const u64) {
+        // SAFETY: a prefetch reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn pin(v: &mut [Self; 8]) {
+        // SAFETY: the caller enabled AVX-512 F, all that `pin` asks for.
+        unsafe { pin(v) }
+    }
+    #[inline(always)]
+    unsafe fn pin_loads(v: &mut [Self; 8]) {
+        // SAFETY: the caller enabled AVX-512 F, all that `pin_loads` asks for.
+        unsafe { pin_loads(v) }
+    }
+    #[inline(always)]
+    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
+        unsafe {
+            let (lo, hi) = match S {
+                0 => (
+                    _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                    _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15),
+                ),
+                1 => (
+                    _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                    _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15),
+                ),
+                _ => return Self::halves(a, b),
+            };
+            (
+                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
+        unsafe {
+            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
+            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
+            (
+                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
+        unsafe {
+            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
+            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
+            (
+                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
+                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX-512 F; shuffles of two registers.
+        unsafe {
+            match S {
+                1 => Self::halves(x, y),
+                _ => (
+                    Self(_mm512_shuffle_i64x2::<0x88>(x.0, y.0)),
+                    Self(_mm512_shuffle_i64x2::<0xDD>(x.0, y.0)),
+                ),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
+        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
+        unsafe {
+            let lo = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let hi = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            (
+                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
+                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
+            )
+        }
+    }
+}
+
+impl Vector for Avx512 {
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller enabled AVX-512 F; registers only.
@@ -105,19 +202,6 @@ impl Vector for Avx512 {
         // Equal to the contract's sign test wherever m <= 2^63: a negative difference wraps above x.
         // SAFETY: the caller enabled AVX-512 F; a difference and a minimum of registers.
         unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
-    }
-    #[inline(always)]
-    unsafe fn add_unless_below(self, threshold: Self, shift: Self) -> Self {
-        // SAFETY: the caller enabled AVX-512 F; a comparison and a masked sum of registers.
-        unsafe {
-            let reached = _mm512_cmp_epu64_mask::<_MM_CMPINT_NLT>(self.0, threshold.0);
-            Self(_mm512_mask_add_epi64(self.0, reached, self.0, shift.0))
-        }
-    }
-    #[inline(always)]
-    unsafe fn prefetch(p: *const u64) {
-        // SAFETY: a prefetch reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
     }
     #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
@@ -213,93 +297,13 @@ impl Vector for Avx512 {
         // SAFETY: the caller enabled AVX-512 F; a permutation of a register.
         unsafe { Self(_mm512_permutexvar_epi64(indices.0, self.0)) }
     }
-    #[inline(always)]
-    unsafe fn pin(v: &mut [Self; 8]) {
-        // SAFETY: the caller enabled AVX-512 F, all that `pin` asks for.
-        unsafe { pin(v) }
-    }
-    #[inline(always)]
-    unsafe fn pin_loads(v: &mut [Self; 8]) {
-        // SAFETY: the caller enabled AVX-512 F, all that `pin_loads` asks for.
-        unsafe { pin_loads(v) }
-    }
-    #[inline(always)]
-    unsafe fn split<const S: usize>(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
-        unsafe {
-            let (lo, hi) = match S {
-                0 => (
-                    _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
-                    _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15),
-                ),
-                1 => (
-                    _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
-                    _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15),
-                ),
-                _ => return Self::halves(a, b),
-            };
-            (
-                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
-                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
-            )
-        }
-    }
-    #[inline(always)]
-    unsafe fn merge(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
-        unsafe {
-            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
-            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
-            (
-                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
-                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
-            )
-        }
-    }
-    #[inline(always)]
-    unsafe fn unmerge(a: Self, b: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
-        unsafe {
-            let lo = _mm512_setr_epi64(0, 8, 4, 12, 2, 10, 6, 14);
-            let hi = _mm512_setr_epi64(1, 9, 5, 13, 3, 11, 7, 15);
-            (
-                Self(_mm512_permutex2var_epi64(a.0, lo, b.0)),
-                Self(_mm512_permutex2var_epi64(a.0, hi, b.0)),
-            )
-        }
-    }
-    #[inline(always)]
-    unsafe fn join<const S: usize>(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX-512 F; shuffles of two registers.
-        unsafe {
-            match S {
-                1 => Self::halves(x, y),
-                _ => (
-                    Self(_mm512_shuffle_i64x2::<0x88>(x.0, y.0)),
-                    Self(_mm512_shuffle_i64x2::<0xDD>(x.0, y.0)),
-                ),
-            }
-        }
-    }
-    #[inline(always)]
-    unsafe fn unsplit(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: the caller enabled AVX-512 F; permutations of two registers by constant indices.
-        unsafe {
-            let lo = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-            let hi = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-            (
-                Self(_mm512_permutex2var_epi64(x.0, lo, y.0)),
-                Self(_mm512_permutex2var_epi64(x.0, hi, y.0)),
-            )
-        }
-    }
 }
 
 impl Avx512 {
     /// The low halves of two registers, and the high halves.
     #[inline(always)]
     unsafe fn halves(x: Self, y: Self) -> (Self, Self) {
-        // SAFETY: every caller is a method of `Vector` and has AVX-512 F; shuffles of two registers.
+        // SAFETY: every caller is a method of `Lanes` and has AVX-512 F; shuffles of two registers.
         unsafe {
             (
                 Self(_mm512_shuffle_i64x2::<0x44>(x.0, y.0)),
@@ -324,7 +328,7 @@ impl Ifma for Avx512 {
 }
 
 pinning! {
-    /// [`Vector::pin`].
+    /// [`Lanes::pin`].
     ///
     /// # Safety
     /// The processor has AVX-512 F.
@@ -332,7 +336,7 @@ pinning! {
 }
 
 pinning! {
-    /// [`Vector::pin_loads`].
+    /// [`Lanes::pin_loads`].
     ///
     /// # Safety
     /// The processor has AVX-512 F.

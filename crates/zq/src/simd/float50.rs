@@ -6,6 +6,9 @@ use super::Vector;
 /// 2^52: doubles from here to 2^53 are the integers, one apart, in their low 52 bits.
 const MAGIC: f64 = (1u64 << 52) as f64;
 
+/// Largest modulus, in bits.
+pub(crate) const MAX_BITS: u32 = 50;
+
 /// A fixed factor `w < q`: the double, and `fl(w/q)`.
 #[derive(Clone, Copy)]
 pub struct FloatFactor<V> {
@@ -33,16 +36,13 @@ pub struct Float50<V> {
 }
 
 impl<V: Vector> Float50<V> {
-    /// Largest modulus, in bits.
-    pub const MAX_BITS: u32 = 50;
-
     /// The constants for `2 < q < 2^50`.
     ///
     /// # Safety
     /// As [`Vector`].
     #[inline(always)]
     pub unsafe fn new(q: u64) -> Self {
-        debug_assert!(q > 2 && q < 1 << Self::MAX_BITS);
+        debug_assert!(q > 2 && q < 1 << MAX_BITS);
         // SAFETY: the caller enabled the features of V, all that a splat needs.
         unsafe {
             let splat = |x: f64| V::splat(x.to_bits());
@@ -70,13 +70,6 @@ impl<V: Vector> Float50<V> {
                 quotient: V::splat((w as f64 / q as f64).to_bits()),
             }
         }
-    }
-
-    /// An integer below 2^52 as a double.
-    #[inline(always)]
-    unsafe fn enter(&self, x: V) -> V {
-        // SAFETY: every caller has the features of V; two operations on registers.
-        unsafe { x.or(self.magic).f_sub(self.magic) }
     }
 
     /// An integer between `-q` and `q` in a double, never a negative zero, to a residue.
@@ -109,7 +102,7 @@ impl<V: Vector> Float50<V> {
     pub unsafe fn mul(&self, a: V, b: V) -> V {
         // SAFETY: the caller enabled the features of V; all operands are registers.
         unsafe {
-            let (a, b) = (self.enter(a), self.enter(b));
+            let (a, b) = (a.f_from(), b.f_from());
             let c = a.f_mul(b).f_mul(self.reciprocal).f_round();
             self.leave(self.remainder((a, b), c, None))
         }
@@ -123,7 +116,7 @@ impl<V: Vector> Float50<V> {
     pub unsafe fn mul_add(&self, acc: V, a: V, b: V) -> V {
         // SAFETY: the caller enabled the features of V; all operands are registers.
         unsafe {
-            let (acc, a, b) = (self.enter(acc), self.enter(a), self.enter(b));
+            let (acc, a, b) = (acc.f_from(), a.f_from(), b.f_from());
             let c = a.f_mul_add(b, acc).f_mul(self.reciprocal).f_round();
             self.leave(self.remainder((a, b), c, Some(acc)))
         }
@@ -136,7 +129,7 @@ impl<V: Vector> Float50<V> {
     #[inline(always)]
     pub unsafe fn mul_factor(&self, a: V, f: FloatFactor<V>) -> V {
         // SAFETY: the caller enabled the features of V; nothing is read from memory.
-        unsafe { self.leave(self.times(self.enter(a), f)) }
+        unsafe { self.leave(self.times(a.f_from(), f)) }
     }
 
     /// `acc + a w mod q`: three roundings before the last, one of a value below 1.
@@ -147,7 +140,7 @@ impl<V: Vector> Float50<V> {
     pub unsafe fn mul_factor_add(&self, acc: V, a: V, f: FloatFactor<V>) -> V {
         // SAFETY: the caller enabled the features of V; nothing is read from memory.
         unsafe {
-            let (acc, a) = (self.enter(acc), self.enter(a));
+            let (acc, a) = (acc.f_from(), a.f_from());
             let part = acc.f_mul(self.reciprocal);
             let c = a.f_mul_add(f.quotient, part).f_round();
             self.leave(self.remainder((a, f.w), c, Some(acc)))
@@ -161,7 +154,7 @@ impl<V: Vector> Float50<V> {
     #[inline(always)]
     pub unsafe fn sub_mul_factor(&self, a: V, b: V, f: FloatFactor<V>) -> V {
         // SAFETY: the caller enabled the features of V; both operands are registers.
-        unsafe { self.leave(self.times(self.enter(a).f_sub(self.enter(b)), f)) }
+        unsafe { self.leave(self.times(a.f_from().f_sub(b.f_from()), f)) }
     }
 
     /// `x w mod q` for any `x < 2^52`.
@@ -171,7 +164,7 @@ impl<V: Vector> Float50<V> {
     #[inline(always)]
     pub unsafe fn mul_word(&self, x: V, f: FloatFactor<V>) -> V {
         // SAFETY: the caller enabled the features of V; the operand is a register.
-        unsafe { self.leave(self.times(self.reduce(self.enter(x)), f)) }
+        unsafe { self.leave(self.times(self.reduce(x.f_from()), f)) }
     }
 
     /// `a w` of doubles, `|a| <= k q`, in size at most `(1/2 + k q 2^-52) q`.
@@ -194,8 +187,8 @@ impl<V: Vector> Float50<V> {
     unsafe fn joined(&self, low: V, high: V) -> V {
         // SAFETY: every caller has the features of V; registers only.
         unsafe {
-            let high = self.times(self.enter(high), self.word);
-            self.reduce(high.f_add(self.enter(low)))
+            let high = self.times(high.f_from(), self.word);
+            self.reduce(high.f_add(low.f_from()))
         }
     }
 

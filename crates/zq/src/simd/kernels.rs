@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The slice kernels in vectors: one elementwise operation each, one loop, one entry point for each instruction set.
 
+#[cfg(target_arch = "aarch64")]
+use super::Neon;
+use super::float50::MAX_BITS;
 use super::ops::Op;
-use super::{
-    Avx2, Avx512, Float50, Ifma, Ifma52, Integers, Level, Modular52, Modulus52, NearestDoubles,
-    Vector, Wide64,
-};
+#[cfg(target_arch = "x86_64")]
+use super::{Avx2, Avx512, Ifma, Ifma52, Integers};
+use super::{Float50, Lanes, Level, Modular52, Modulus52, NearestDoubles, Vector, Wide64};
 
 /// A factor with its quotient by 2^64; kernels that need none get 0.
 #[derive(Debug, Clone, Copy)]
@@ -58,33 +60,46 @@ pub(crate) fn run(
     unsafe {
         match level {
             _ if q <= 2 => 0,
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma if q >> Ifma52::<Avx512>::MAX_BITS == 0 => ifma(call),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 | Level::Ifma => avx512(call),
-            Level::Avx2 if q >> Float50::<Avx2>::MAX_BITS == 0 => avx2_float(call),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 if q >> MAX_BITS == 0 => avx2_float(call),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx2 => avx2(call),
-            Level::Portable => 0,
+            // The processor's product of 64 bits takes fewer instructions than vectors' of 32.
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon if matches!(op, Op::Reduce | Op::MulAddWords) => 0,
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon if q >> MAX_BITS == 0 => float::<Neon>(call),
+            _ => 0,
         }
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn ifma(call: Call<'_>) -> usize {
     // SAFETY: this function enables AVX-512 F, DQ and IFMA, all that `Avx512` needs; `run` checked the lengths.
     unsafe { narrow::<Avx512>(call) }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 unsafe fn avx512(call: Call<'_>) -> usize {
     // SAFETY: this function enables AVX-512 F and DQ, which `Avx512` needs as a `Vector`; `run` checked the lengths.
     unsafe { wide::<Avx512>(call) }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2(call: Call<'_>) -> usize {
     // SAFETY: this function enables AVX2 and FMA, all that `Avx2` needs; `run` checked the lengths.
     unsafe { wide::<Avx2>(call) }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2_float(call: Call<'_>) -> usize {
     // SAFETY: this function enables AVX2 and FMA, all that `Avx2` needs; `run` checked the lengths.
@@ -141,6 +156,7 @@ unsafe fn wide<V: Vector>(call: Call<'_>) -> usize {
 }
 
 /// Kernels for moduli below 2^50.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn narrow<V: Ifma>(call: Call<'_>) -> usize {
     // SAFETY: features by the caller; all slices have the length of `out`, of which only whole vectors are done.
@@ -202,14 +218,18 @@ pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u6
         "slice lengths differ"
     );
     let bits = u64::BITS - q.leading_zeros();
-    if q <= 2 || bits > Float50::<Avx2>::MAX_BITS || !sum_fits(a.len(), 2 * bits) {
+    if q <= 2 || bits > MAX_BITS || !sum_fits(a.len(), 2 * bits) {
         return 0;
     }
     // SAFETY: the level is supported, the lengths are equal, the modulus is in range.
     unsafe {
         match level {
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma => dot_ifma(q, out, a, b),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx2 => dot_avx2(q, out, a, b),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => dot_of::<NearestDoubles<Neon>>(q, out, a, b),
             _ => 0,
         }
     }
@@ -224,16 +244,18 @@ pub fn sum_fits(terms: usize, bits: u32) -> bool {
     terms < 1 << 11 && (terms as u64) < 1 << (52 - high)
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 unsafe fn dot_ifma(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
     // SAFETY: this function enables the features of the multiplication; all slices have the length of `out`.
     unsafe { dot_of::<Integers>(q, out, a, b) }
 }
 
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn dot_avx2(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
     // SAFETY: this function enables the features of the multiplication; all slices have the length of `out`.
-    unsafe { dot_of::<NearestDoubles>(q, out, a, b) }
+    unsafe { dot_of::<NearestDoubles<Avx2>>(q, out, a, b) }
 }
 
 /// [`dot`] with the features of `M` enabled.
@@ -241,7 +263,7 @@ unsafe fn dot_avx2(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize
 unsafe fn dot_of<M: Modular52>(q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) -> usize {
     /// Vectors at a time: eight chains hide the latency of four cycles on two ports.
     const TILE: usize = 4;
-    let lanes = <M::V as Vector>::LANES;
+    let lanes = <M::V as Lanes>::LANES;
     // SAFETY: features by the caller; all slices have the length of `out`.
     unsafe {
         let c = M::constants(Modulus52::new(q));

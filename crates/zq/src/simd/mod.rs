@@ -2,7 +2,7 @@
 //! Vector instruction sets: which one to use, and one set of vector operations that all kernels are written in.
 //!
 //! [`level`] is chosen once per process: the processor's best, or the one that `RINGSMITH_SIMD` names (`portable`,
-//! `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error ([`check_request`]),
+//! `neon`, `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error ([`check_request`]),
 //! never a fallback to another level. Every level gives the same residues.
 //!
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level
@@ -15,55 +15,73 @@ use std::sync::OnceLock;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod float50;
 #[cfg(target_arch = "x86_64")]
 mod ifma52;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod kernels;
 #[cfg(target_arch = "x86_64")]
+mod modular512;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod modular52;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod multiply52;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod nearest_doubles;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub(crate) mod ops;
-#[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "aarch64")]
+mod pair;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod pinning;
 #[cfg(target_arch = "x86_64")]
+mod products512;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide64;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use float50::Float50;
 #[cfg(target_arch = "x86_64")]
 pub use ifma52::Ifma52;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use kernels::sum_fits;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use modular52::{Modular52, Modulus52};
-#[cfg(target_arch = "x86_64")]
-pub use multiply52::{Doubles, Halves, Integers, Multiply52};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub use multiply52::Multiply52;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use nearest_doubles::NearestDoubles;
+#[cfg(target_arch = "aarch64")]
+pub use neon::Neon;
+#[cfg(target_arch = "aarch64")]
+pub use pair::Pair;
 #[cfg(target_arch = "x86_64")]
-pub use vector::{Ifma, Vector};
+pub use products512::{Doubles, Halves, Integers};
 #[cfg(target_arch = "x86_64")]
+pub use vector::Ifma;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub use vector::{Lanes, MAX_LANES, Vector};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub use wide64::Wide64;
 
 /// The environment variable that forces a level.
 pub const ENV: &str = "RINGSMITH_SIMD";
 
-/// A vector instruction set; each includes the ones before it.
+/// A vector instruction set; each of x86-64 includes the ones of x86-64 before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// No explicit vector instructions.
     Portable,
+    /// NEON, which every AArch64 processor has: two lanes.
+    Neon,
     /// AVX2 and FMA: four lanes.
     Avx2,
     /// AVX-512 F and DQ: eight lanes.
@@ -74,12 +92,19 @@ pub enum Level {
 
 impl Level {
     /// All levels, lowest first.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Avx512, Self::Ifma];
+    pub const ALL: [Self; 5] = [
+        Self::Portable,
+        Self::Neon,
+        Self::Avx2,
+        Self::Avx512,
+        Self::Ifma,
+    ];
 
     /// The name `RINGSMITH_SIMD` knows it by.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Neon => "neon",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
             Self::Ifma => "ifma",
@@ -88,7 +113,13 @@ impl Level {
 
     /// Whether this processor can run it.
     pub fn is_supported(self) -> bool {
-        self <= best()
+        self.is_part_of(best())
+    }
+
+    /// Whether a processor whose best level is `best` can run it.
+    fn is_part_of(self, best: Self) -> bool {
+        let same_family = (self == Self::Neon) == (best == Self::Neon);
+        self == Self::Portable || same_family && self <= best
     }
 }
 
@@ -109,6 +140,9 @@ fn best() -> Level {
             return Level::Avx2;
         }
     }
+    if cfg!(target_arch = "aarch64") {
+        return Level::Neon;
+    }
     Level::Portable
 }
 
@@ -126,9 +160,10 @@ fn resolve(request: Option<&str>, best: Level) -> Result<Level, String> {
             .join(", ")
     };
     match known {
-        Some(l) if l <= best => Ok(l),
+        Some(l) if l.is_part_of(best) => Ok(l),
         Some(_) => {
-            let here: Vec<Level> = Level::ALL.into_iter().filter(|l| *l <= best).collect();
+            let here = Level::ALL.into_iter().filter(|l| l.is_part_of(best));
+            let here: Vec<Level> = here.collect();
             Err(format!(
                 "{ENV}={name} needs instructions that this processor lacks; here it may be {}",
                 names(&here)
@@ -161,7 +196,7 @@ pub fn level() -> Level {
     })
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests;
 
 #[cfg(test)]
@@ -175,16 +210,22 @@ mod level_tests {
             assert_eq!(resolve(Some(""), best), Ok(best));
             for l in Level::ALL {
                 match resolve(Some(l.name()), best) {
-                    Ok(got) => assert!(got == l && l <= best),
+                    Ok(got) => assert!(got == l && l.is_part_of(best)),
                     Err(text) => {
-                        assert!(l > best && text.contains("lacks") && text.contains(best.name()));
+                        assert!(!l.is_part_of(best));
+                        assert!(text.contains("lacks") && text.contains(best.name()));
                     }
                 }
             }
         }
+        let runs = |best| Level::ALL.map(|l| resolve(Some(l.name()), best).is_ok());
+        assert_eq!(runs(Level::Portable), [true, false, false, false, false]);
+        assert_eq!(runs(Level::Neon), [true, true, false, false, false]);
+        assert_eq!(runs(Level::Ifma), [true, false, true, true, true]);
         let text = resolve(Some("sse9"), Level::Avx2).unwrap_err();
         assert!(
-            text.contains("RINGSMITH_SIMD=sse9") && text.ends_with("portable, avx2, avx512, ifma")
+            text.contains("RINGSMITH_SIMD=sse9")
+                && text.ends_with("portable, neon, avx2, avx512, ifma")
         );
         assert!(level().is_supported() && Level::Portable.is_supported());
     }

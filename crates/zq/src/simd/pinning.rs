@@ -6,6 +6,8 @@
 macro_rules! pinning {
     ($(#[$doc:meta])* $name:ident($vector:ty: $class:ident, $features:literal; $($option:ident),+)) => {
         $(#[$doc])*
+        // The whole register is named by any of its parts.
+        #[allow(asm_sub_register)]
         #[inline]
         #[target_feature(enable = $features)]
         unsafe fn $name(v: &mut [$vector; 8]) {

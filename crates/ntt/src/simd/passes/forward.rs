@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::input::Input;
 use super::prefetch::Prefetch;
@@ -148,8 +148,10 @@ pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
         prefetch.request::<A::V>(4, PORTIONS);
-        groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
-        pin(&mut v);
+        if const { A::V::LOG_LANES > 1 } {
+            groups!(G, g => forward_lanes::<A, 4, 1>(arith, t, b + g, &mut v[g]));
+            pin(&mut v);
+        }
         prefetch.request::<A::V>(5, PORTIONS);
         if const { A::V::LOG_LANES > 2 } {
             groups!(G, g => forward_lanes::<A, 8, 2>(arith, t, b + g, &mut v[g]));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operand sources of passes.
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 /// The operand source of a pass.
-pub(crate) trait Input<V: Vector>: Copy {
+pub(crate) trait Input<V: Lanes>: Copy {
     /// The vector at word `i`, a reduced residue in every lane.
     unsafe fn load(&self, i: usize) -> V;
 }
@@ -13,7 +13,7 @@ pub(crate) trait Input<V: Vector>: Copy {
 #[derive(Clone, Copy)]
 pub(crate) struct Plain(pub *const u64);
 
-impl<V: Vector> Input<V> for Plain {
+impl<V: Lanes> Input<V> for Plain {
     #[inline(always)]
     unsafe fn load(&self, i: usize) -> V {
         // SAFETY: the caller enabled the features of V and gives an `i` from which on the input has a vector's words.
@@ -29,7 +29,7 @@ pub(crate) struct Lifted<V> {
     pub shift: V,
 }
 
-impl<V: Vector> Input<V> for Lifted<V> {
+impl<V: Lanes> Input<V> for Lifted<V> {
     #[inline(always)]
     unsafe fn load(&self, i: usize) -> V {
         // SAFETY: the caller enabled the features of V and gives an `i` with a vector's words; then registers only.

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::input::Plain;
 use super::registers::*;
@@ -190,7 +190,7 @@ pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
             });
             pin(&mut v);
             groups!(G, g => shuffle!(v[g], A::V::join::<2>));
-        } else {
+        } else if const { A::V::LOG_LANES > 1 } {
             groups!(G, g => inverse_lanes::<A, 4>(arith, &t.inverse, b + g, &mut v[g]));
             pin(&mut v);
             groups!(G, g => shuffle!(v[g], A::V::join::<1>));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Prefetching of rows that are wanted next, while passes compute.
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::registers::group_count;
 
@@ -20,7 +20,7 @@ pub(super) struct Prefetch<'a> {
 
 /// Whether prefetches are spread over passes. All at once are more than the first cache level has buffers for, and the
 /// loads behind them wait; but sixteen registers leave none for rows while stages go on.
-const fn spread<V: Vector>() -> bool {
+const fn spread<V: Lanes>() -> bool {
     group_count::<V>() > 1
 }
 
@@ -28,7 +28,7 @@ impl<'a> Prefetch<'a> {
     /// Prefetches of the last pass but one for the block of `len` words at `start`: if spread, the first quarter. The
     /// last pass prefetches the second half; the hardware prefetcher, which has seen a run of lines, fetches the rest.
     #[inline(always)]
-    pub fn before_last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
+    pub fn before_last<V: Lanes>(rows: &'a [*const u64], start: usize, len: usize) -> Self {
         Self {
             rows: if spread::<V>() { rows } else { &[] },
             start,
@@ -38,7 +38,7 @@ impl<'a> Prefetch<'a> {
 
     /// Prefetches of the last pass for the `len` words at `start`, in a block of `block` words of the pass before.
     #[inline(always)]
-    pub fn last<V: Vector>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
+    pub fn last<V: Lanes>(rows: &'a [*const u64], start: usize, len: usize, block: usize) -> Self {
         let within = start & (block - 1);
         let (start, len) = if spread::<V>() {
             (start - within + block / 2 + within / 2, len / 2)
@@ -63,7 +63,7 @@ impl Prefetch<'_> {
     /// # Safety
     /// The features of `V` are enabled.
     #[inline(always)]
-    pub unsafe fn request<V: Vector>(self, portion: usize, portions: usize) {
+    pub unsafe fn request<V: Lanes>(self, portion: usize, portions: usize) {
         let lines = match (spread::<V>(), portion) {
             (true, _) => self.len / LINE / portions,
             (false, 0) => self.len / LINE,

@@ -6,15 +6,15 @@
 
 use std::marker::PhantomData;
 
-use zq::simd::Vector;
+use zq::simd::Lanes;
 
 use super::input::Input;
 use crate::simd::arith::{Arith, Factor};
 pub(super) use crate::simd::schedule::{VECTORS, block_len};
 use crate::simd::tables::{Direction, stage_offset};
 
-/// Groups that go through a pass together.
-pub(super) const fn group_count<V: Vector>() -> usize {
+/// Groups that go through a pass together. Two lanes wait for results no longer than for the other butterflies.
+pub(super) const fn group_count<V: Lanes>() -> usize {
     if V::LANES == 8 { 2 } else { 1 }
 }
 
@@ -54,18 +54,18 @@ macro_rules! groups {
 }
 
 /// Sets of `r` operands that a group holds: sixteen registers leave no room for more than one.
-pub(super) const fn sets<V: Vector>(r: usize) -> usize {
-    if V::LANES == 8 { VECTORS / r } else { 1 }
+pub(super) const fn sets<V: Lanes>(r: usize) -> usize {
+    if V::STAGES > 2 { VECTORS / r } else { 1 }
 }
 
 /// Butterflies of a group in a stage of sets with `half` of them.
-pub(super) const fn pairs<V: Vector>(half: usize) -> usize {
+pub(super) const fn pairs<V: Lanes>(half: usize) -> usize {
     sets::<V>(2 * half) * half
 }
 
 /// Keeps the compiler from stringing groups and butterflies one after another to save registers.
 #[inline(always)]
-pub(super) unsafe fn pin<V: Vector, const G: usize>(v: &mut [[V; 8]; G]) {
+pub(super) unsafe fn pin<V: Lanes, const G: usize>(v: &mut [[V; 8]; G]) {
     // SAFETY: no instruction.
     unsafe { groups!(G, g => V::pin(&mut v[g])) };
 }
@@ -78,13 +78,13 @@ pub(super) const fn operands(i: usize, half: usize) -> (usize, usize) {
 
 /// Word of operand `r` of group `g` in a pass: sets of `R` operands, `step` words apart, stand next to each other.
 #[inline(always)]
-const fn word<V: Vector, const R: usize>(g: usize, r: usize, step: usize) -> usize {
+const fn word<V: Lanes, const R: usize>(g: usize, r: usize, step: usize) -> usize {
     (g * sets::<V>(R) + r / R) * V::LANES + r % R * step
 }
 
 /// The groups of a pass from word `j` on.
 #[inline(always)]
-pub(super) unsafe fn load_sets<V: Vector, I: Input<V>, const R: usize, const G: usize>(
+pub(super) unsafe fn load_sets<V: Lanes, I: Input<V>, const R: usize, const G: usize>(
     input: I,
     j: usize,
     step: usize,
@@ -101,7 +101,7 @@ pub(super) unsafe fn load_sets<V: Vector, I: Input<V>, const R: usize, const G: 
 
 /// The mirror of [`load_sets`].
 #[inline(always)]
-pub(super) unsafe fn store_sets<V: Vector, const R: usize, const G: usize>(
+pub(super) unsafe fn store_sets<V: Lanes, const R: usize, const G: usize>(
     v: &[[V; 8]; G],
     a: *mut u64,
     step: usize,
@@ -115,7 +115,7 @@ pub(super) unsafe fn store_sets<V: Vector, const R: usize, const G: usize>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn load_block<V: Vector>(p: *const u64) -> [V; 8] {
+pub(super) unsafe fn load_block<V: Lanes>(p: *const u64) -> [V; 8] {
     // SAFETY: the caller gives eight vectors.
     unsafe {
         let mut v = [V::load(p); 8];
@@ -127,7 +127,7 @@ pub(super) unsafe fn load_block<V: Vector>(p: *const u64) -> [V; 8] {
 }
 
 #[inline(always)]
-pub(super) unsafe fn store_block<V: Vector>(v: &[V; 8], p: *mut u64) {
+pub(super) unsafe fn store_block<V: Lanes>(v: &[V; 8], p: *mut u64) {
     for (i, v) in v.iter().enumerate() {
         // SAFETY: the caller gives eight vectors.
         unsafe { v.store(p.add(i * V::LANES)) };
@@ -143,7 +143,7 @@ pub(super) unsafe fn node<A: Arith>(t: &Direction, k: usize) -> Factor<A::V> {
 }
 
 #[inline(always)]
-pub(super) unsafe fn splat_pair<V: Vector>(p: *const u64) -> Factor<V> {
+pub(super) unsafe fn splat_pair<V: Lanes>(p: *const u64) -> Factor<V> {
     // SAFETY: the caller gives a pair.
     unsafe {
         Factor {
@@ -174,13 +174,13 @@ pub(super) unsafe fn factors<A: Arith, const R: usize>(
 }
 
 /// Source of the factors of stages across vectors.
-pub(super) trait Factors<V: Vector> {
+pub(super) trait Factors<V: Lanes> {
     /// The factor of block `block` in stage `stage` of group `g`.
     unsafe fn get(&self, g: usize, stage: usize, block: usize) -> Factor<V>;
 }
 
 /// The same factors for every group, in registers.
-impl<V: Vector> Factors<V> for [Factor<V>; 7] {
+impl<V: Lanes> Factors<V> for [Factor<V>; 7] {
     #[inline(always)]
     unsafe fn get(&self, _g: usize, stage: usize, block: usize) -> Factor<V> {
         self[(1 << stage) - 1 + block]

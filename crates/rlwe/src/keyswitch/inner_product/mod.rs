@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sums of products with one reduction, and the last step of a key switch.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors;
 
 use ntt::NttPlan;
@@ -15,7 +15,7 @@ const TILE: usize = 32;
 pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
     let bound = plan.lazy_bound();
     // The correction before the division counts as a term.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if vectors::modulus_for(plan.modulus(), bound, terms + 1, plan.n()).is_some() {
         return bound;
     }
@@ -24,7 +24,7 @@ pub(super) fn operand_bound<W: Word>(plan: &NttPlan<W>, terms: usize) -> u64 {
 
 /// Most products of reduced residues in one sum of [`dot_pair`] that is divided or not.
 pub(super) fn most_terms<W: Word>(modulus: &Modulus<W>) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if let Some(terms) = vectors::most_terms(modulus) {
         return terms;
     }
@@ -133,7 +133,7 @@ pub(super) fn dot_pair<W: Word>(
     );
     let bounds = finish.iter().map(PostProcessing::bound);
     let most = bounds.fold(products.bound, u64::max);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if let Some(q) = vectors::modulus_for(modulus, most, products.digits.len() + 1, n) {
         return dot_pair_of_vectors(q, products, finish, out);
     }
@@ -163,7 +163,7 @@ pub(super) fn dot_pair<W: Word>(
 }
 
 /// [`dot_pair`] by the vector kernels, which take the modulus, the bounds and the lengths ([`vectors::modulus_for`]).
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn dot_pair_of_vectors<W: Word>(
     q: u64,
     products: Products<'_, W>,
@@ -217,7 +217,7 @@ impl<'a, W: Word> PostProcessing<'a, W> {
         rows.all(|row| row.len() == n)
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn words(self) -> vectors::PostProcessing<'a> {
         let division = self.divide.and_then(|divide| {
             let correction = W::as_u64s(divide.correction)?;
@@ -301,7 +301,7 @@ impl<W: Word> Divide<'_, W> {
     pub(super) fn run(self, m: &Modulus<W>, out: &mut [W]) {
         let n = out.len();
         assert_eq!(self.correction.len(), n, "lengths differ");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(q) = vectors::modulus_for(m, self.bound, 1, n) {
             if let (Some(correction), Some(out)) =
                 (W::as_u64s(self.correction), W::as_u64s_mut(out))

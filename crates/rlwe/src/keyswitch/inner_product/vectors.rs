@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kernels with 52-bit multiplication, a vector of coefficients at a time, for moduli below 2^50.
 
+#[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-use zq::simd::{
-    Avx512, Doubles, Integers, Level, Modular52, Modulus52, NearestDoubles, Vector, level,
-};
+#[cfg(target_arch = "aarch64")]
+use zq::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use zq::simd::{Avx2, Doubles, Integers};
+use zq::simd::{Lanes, Level, MAX_LANES, Modular52, Modulus52, NearestDoubles, Vector, level};
 use zq::{Modulus, Word};
 
 /// The modulus, if these kernels can be used with it for a sum of `terms` products over `n` coefficients, one factor of
@@ -24,7 +27,7 @@ pub(super) fn modulus_for<W: Word>(
     let q = modulus.value().low_u64();
     let fits = terms as u128 <= room(q) / high(q, bound)
         && (u128::from(bound) + 1) * u128::from(q) <= LIMIT;
-    (fits && level() >= Level::Avx2).then_some(q)
+    (fits && level() > Level::Portable).then_some(q)
 }
 
 /// Range of 52 bits.
@@ -71,6 +74,7 @@ type Sources<'a> = (Option<&'a [u32]>, usize);
 
 /// How far ahead streamed digits are prefetched, in words: two blocks of as many rows as are summed, which takes longer
 /// than memory does.
+#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 32;
 
 /// Source of the vector at `i` under the permutation: start of the block, and lanes within it.
@@ -94,7 +98,7 @@ unsafe fn block<V: Vector>((sources, base): Sources<'_>, i: usize) -> (usize, V)
 const SIDE_BY_SIDE: usize = 2;
 
 /// Rows are whole multiples of what [`dot_pair`] makes at a time with the widest vectors.
-pub(super) const BLOCK: usize = Avx512::LANES * SIDE_BY_SIDE;
+pub(super) const BLOCK: usize = MAX_LANES * SIDE_BY_SIDE;
 
 /// Most rows of an unrolled sum. Each row has a load instruction of its own, or the processor's prefetcher would take
 /// them for one row that jumps about.
@@ -128,8 +132,10 @@ unsafe fn add_products<M: Modular52, const D: usize, const PERMUTED: bool, const
             for (v, &block) in blocks.iter().enumerate() {
                 let (row, at) = (
                     digits.get_unchecked(d).as_ptr(),
-                    i + v * <M::V as Vector>::LANES,
+                    i + v * <M::V as Lanes>::LANES,
                 );
+                // Elsewhere the processor's own prefetcher has to do.
+                #[cfg(target_arch = "x86_64")]
                 if STREAMED {
                     // Any address will do.
                     _mm_prefetch::<_MM_HINT_T0>(row.wrapping_add(at + AHEAD).cast());
@@ -177,14 +183,16 @@ pub(super) struct Call<'a, 'b> {
 /// See [`super::dot_pair`].
 ///
 /// # Safety
-/// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of four, and
-/// of eight, to such blocks; `modulus_for` accepted q, the larger bound of digits and corrections, and the number
+/// Every row has as many words as the outputs, a multiple of [`BLOCK`]; a permutation maps aligned blocks of two, four
+/// and eight to such blocks; `modulus_for` accepted q, the larger bound of digits and corrections, and the number
 /// of rows and one.
 pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
-    // SAFETY: the caller vouches for rows and permutation, `modulus_for` for AVX2 and FMA, each level for its own.
+    // SAFETY: the caller vouches for rows and permutation, `modulus_for` for a level with vectors, which has its features.
     unsafe {
         match level() {
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma => with_integers::dot_pair(call),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::dot_pair(call),
             _ => with_nearest::dot_pair(call),
         }
@@ -196,10 +204,12 @@ pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
 /// # Safety
 /// As [`dot_pair`].
 pub(super) unsafe fn divide(modulus: (u64, u64), correction: &[u64], w: u64, out: &mut [u64]) {
-    // SAFETY: the caller vouches for the lengths, `modulus_for` for AVX2 and FMA, each level for its own.
+    // SAFETY: the caller vouches for the lengths, `modulus_for` for a level with vectors, which has its features.
     unsafe {
         match level() {
+            #[cfg(target_arch = "x86_64")]
             Level::Ifma => with_integers::divide(modulus, correction, w, out),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::divide(modulus, correction, w, out),
             _ => with_nearest::divide(modulus, correction, w, out),
         }
@@ -272,9 +282,14 @@ macro_rules! kernels {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 kernels!(with_integers, Integers, "avx512f,avx512dq,avx512ifma");
+#[cfg(target_arch = "x86_64")]
 kernels!(with_doubles, Doubles, "avx512f,avx512dq");
-kernels!(with_nearest, NearestDoubles, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+kernels!(with_nearest, NearestDoubles<Avx2>, "avx2,fma");
+#[cfg(target_arch = "aarch64")]
+kernels!(with_nearest, NearestDoubles<Neon>, "neon");
 
 /// [`dot_pair`] for `D` rows, or any number if that is 0.
 ///
@@ -294,7 +309,7 @@ unsafe fn sums_of<M: Modular52, const D: usize, const PERMUTED: bool, const STRE
         ..
     } = call;
     let rows = (digits, keys);
-    let lanes = <M::V as Vector>::LANES;
+    let lanes = <M::V as Lanes>::LANES;
     // SAFETY: the block lies within every row, and blocks of the permutation within the digits and what is added.
     unsafe {
         let c = M::constants(Modulus52::new(q));
@@ -380,7 +395,7 @@ unsafe fn divide_of<M: Modular52>(
     w: u64,
     out: &mut [u64],
 ) {
-    let lanes = <M::V as Vector>::LANES;
+    let lanes = <M::V as Lanes>::LANES;
     // SAFETY: a vector from `i` on lies within every slice.
     unsafe {
         let c = M::constants(Modulus52::new(q));

@@ -23,7 +23,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz check-all bench claims lock audit sbom clean aarch64
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz check-all bench claims lock audit sbom clean test-arm
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,7 +78,7 @@ tests-compiled: $(STAMP)-dev
 test-simd: ## The engine's tests under every instruction set of this processor
 	@tools/simd.sh
 
-aarch64: ## The engine's tests on AArch64, under qemu-user; ARGS=count counts a butterfly's instructions
+test-arm: ## The engine's tests on AArch64, under qemu-user; ARGS=count counts a butterfly's instructions
 	@tools/aarch64.sh $(ARGS)
 
 sanitize: ## AddressSanitizer, ThreadSanitizer, Miri (needs a nightly toolchain; see docs/testing.md)

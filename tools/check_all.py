@@ -28,7 +28,7 @@ LOGS = ROOT / "build" / "checks"
 CHECKS = {
     "audit": "known vulnerabilities, licences and sources of all that is locked",
     "test-simd": "the engine's tests under every instruction set of this processor",
-    "aarch64": "the engine's tests on AArch64, under qemu-user",
+    "test-arm": "the engine's tests on AArch64, under qemu-user",
     "constant-time": "secrets in branches, addresses and times",
     "sanitize": "AddressSanitizer, ThreadSanitizer, Miri",
     "fuzz": "every decoder for a minute",

@@ -2,8 +2,8 @@
 //! Vector instruction sets: which one to use, and one set of vector operations that all kernels are written in.
 //!
 //! [`level`] is chosen once per process: the processor's best, or the one that `RINGSMITH_SIMD` names (`portable`,
-//! `neon`, `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error ([`check_request`]),
-//! never a fallback to another level. Every level gives the same residues.
+//! `neon`, `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error
+//! ([`check_request`]), never a fallback to another level. Every level gives the same residues.
 //!
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level
 //! instantiates them, so there is one source for all instruction sets.

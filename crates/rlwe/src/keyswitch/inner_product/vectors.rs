@@ -187,7 +187,7 @@ pub(super) struct Call<'a, 'b> {
 /// and eight to such blocks; `modulus_for` accepted q, the larger bound of digits and corrections, and the number
 /// of rows and one.
 pub(super) unsafe fn dot_pair(call: Call<'_, '_>) {
-    // SAFETY: the caller vouches for rows and permutation, `modulus_for` for a level with vectors, which has its features.
+    // SAFETY: the caller vouches for rows and permutation, `modulus_for` for vectors; a level in use has its features.
     unsafe {
         match level() {
             #[cfg(target_arch = "x86_64")]

@@ -98,6 +98,7 @@ from ringsmith.frontend.manual import (
 from ringsmith.frontend.param_request import ParamRequest as ParamRequest
 from ringsmith.frontend.refresh import refresh as refresh
 from ringsmith.frontend.tensor import Tensor as Tensor
+from ringsmith.heir.program import from_heir as from_heir
 from ringsmith.models.from_onnx import from_onnx as from_onnx
 from ringsmith.models.from_scikit_learn import from_sklearn as from_sklearn
 from ringsmith.models.model import (

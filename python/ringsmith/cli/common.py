@@ -15,9 +15,12 @@ from typing import Any
 
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.files import read_bytes, reason
+from ringsmith.heir.program import kernels_of
 from ringsmith.report.terminal import Console, plain_console
 from ringsmith.runtime.kernel import Kernel
 
+#: How names of HEIR's files end.
+HEIR = ".mlir"
 #: Largest kernel file, in bytes.
 MAX_SOURCE = 16 << 20
 
@@ -48,9 +51,11 @@ class KernelFile:
 
 
 def load_kernels(path: Path) -> KernelFile:
-    """Run a Python file, its own folder first on the import path, and collect its kernels."""
+    """Run a Python file, its own folder first on the import path, and collect its kernels; read a file of HEIR's."""
+    if path.suffix == HEIR:
+        return KernelFile(path, kernels_of(path))
     if path.suffix != ".py":
-        raise InputError(f"{path}: a Python file with a kernel is needed")
+        raise InputError(f"{path}: a Python file with a kernel is needed, or a .mlir file of HEIR's")
     read_bytes(path, MAX_SOURCE)
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(f"ringsmith_kernel_{path.stem.replace('-', '_')}", path)

@@ -14,7 +14,8 @@ from typing import Annotated, NoReturn
 import typer
 from rich.text import Text
 
-from ringsmith.cli.common import console, load_kernels, option_changes, policy, print_json, user_code
+from ringsmith.cli.common import HEIR, console, load_kernels, option_changes, policy, print_json, user_code
+from ringsmith.cli.fhetch import SUFFIX, run_trace
 from ringsmith.cli.remote import AtOption, HttpOption, KeyOption, connected
 from ringsmith.compiler.compile import compile_kernel
 from ringsmith.errors import InputError, SeedWarning
@@ -52,6 +53,10 @@ ringsmith run kernel.py --on model:coxhe-zcu104-f1 --device-only
 
 ringsmith run kernel.py --on record:steps.txt --polynomial
 
+ringsmith run steps.txt.fhetch --output residues.npy
+
+ringsmith run network.mlir --input ct=image.npy --input arg0=weights.npy
+
 ringsmith run kernel.py --at https://host:8470 --api-key-file key --client mine.rsc
 
 Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
@@ -86,7 +91,12 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="Python file with a kernel, or a program that ringsmith compile wrote")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Python file with a kernel, a .mlir file of HEIR, a program of ringsmith compile, a .fhetch trace"
+        ),
+    ],
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
     on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET, record:FILE")] = "cpu",
@@ -117,6 +127,12 @@ def run(
         raise InputError(f"--encrypt {encrypt}: {', '.join(ENCRYPTIONS)}")
     if output is not None:
         check_output(output)
+    if file.suffix == SUFFIX:
+        given = {"--set": overrides, "--trace": trace, "--at": at, "--client": client}
+        flags = {"--device-only": device_only, "--polynomial": polynomial, "--detach": detach}
+        options.refuse_for_trace(given | {name: flag or None for name, flag in flags.items()})
+        run_trace(file, on, options.inputs, seed, output, json=json)
+        return
     if trace is not None:
         check_place(Path(trace))
     _check_at(at, on, trace, client, detach=detach)
@@ -128,7 +144,7 @@ def run(
         engine = RemoteEngine(there, client)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.
-        taken = options.kernel_run if file.suffix == ".py" else options.program_run
+        taken = options.kernel_run if file.suffix in (".py", HEIR) else options.program_run
         report = taken(engine, client if detach else None)
     if output is not None:
         write_output(output, report.output)
@@ -166,6 +182,19 @@ class RunOptions:
     standard: str | None
     allow_insecure: bool
     encrypt: str | None
+
+    def refuse_for_trace(self, others: Mapping[str, object]) -> None:
+        """Refuse options that mean nothing for a trace."""
+        own = {name: getattr(self, name) for name in ("kernel", "variant", "params", "security", "standard", "encrypt")}
+        given = {**{f"--{name}": value for name, value in own.items()}, **others}
+        wrong = [name for name, value in given.items() if value is not None]
+        if self.allow_insecure:
+            wrong.append("--allow-insecure")
+        if wrong:
+            raise InputError(
+                f"{self.file} is a trace of residues, which has no {wrong[0]}; it takes --input, --seed, "
+                "--output and --json"
+            )
 
     def kernel_run(self, engine: Engine, detached: Path | None) -> Report:
         """Run the kernel of a Python file; with the file of a client submit a job, and end."""

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ringsmith.cli.common import print_json
+from ringsmith.cli.common import HEIR, print_json
+from ringsmith.cli.fhetch import SUFFIX, show_trace
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.heir.describe import describe_heir
 from ringsmith.presets import EVERY, load_any, parse_overrides, preset_names, resolved
 from ringsmith.runtime.describe import describe
 
@@ -23,6 +25,10 @@ ringsmith show score.rsp --listing
 ringsmith show second.rsp --made-by first.rsp
 
 ringsmith show keys.rsk --json
+
+ringsmith show steps.txt.fhetch
+
+ringsmith show network.mlir
 
 ringsmith show heaws-x6 --set cores=4
 """
@@ -37,7 +43,7 @@ def show(
     file: Annotated[
         Path,
         typer.Argument(
-            help="a program, key, ciphertext, message or parameter file; a preset's name, or its .toml file"
+            help="program, key, ciphertext, message, parameters, .fhetch trace, .mlir file; a preset's name or .toml"
         ),
     ],
     listing: Annotated[bool, typer.Option("--listing", help="every operation of a program, one a line")] = False,
@@ -59,7 +65,17 @@ def show(
         return
     if settings:
         raise InputError(f"{file}: --set goes with a preset: {', '.join(preset_names(*EVERY))}, or a .toml file")
-    facts, text = describe(file, listing=listing, producers=made_by or ())
+    if file.suffix == SUFFIX:
+        if listing or made_by:
+            raise InputError(f"{file}: a trace, which is its own listing and has no producers")
+        show_trace(file, json=json)
+        return
+    if file.suffix == HEIR:
+        if listing or made_by:
+            raise InputError(f"{file}: a file of HEIR's, which is its own listing and has no producers")
+        facts, text = describe_heir(file), ""
+    else:
+        facts, text = describe(file, listing=listing, producers=made_by or ())
     if json:
         print_json(facts)
     else:

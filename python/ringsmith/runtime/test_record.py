@@ -16,6 +16,9 @@ from typer.testing import CliRunner
 import ringsmith as rs
 from ringsmith.cli import application
 from ringsmith.errors import InputError
+from ringsmith.fhetch.evaluate import evaluate
+from ringsmith.fhetch.inputs import find_beside
+from ringsmith.fhetch.trace import read_trace
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
 
@@ -160,6 +163,9 @@ def test_a_replay_gives_the_residues_of_the_run(kernel: Any, before: int, tmp_pa
     primes = list(program.params.moduli)
     wanted = [limb for data in ours.ciphertexts for limb in residues(data, primes, program.params.n, before)]
     assert replay(trace, start) == wanted
+    read = read_trace(Path(f"{out}.fhetch"))
+    beside = find_beside(read, None)
+    assert [words.tolist() for words in evaluate(read, beside.n, beside.inputs, beside.outputs)] == wanted
 
 
 def test_a_recorded_run_is_checked_and_listed(tmp_path: Path) -> None:

@@ -60,7 +60,8 @@ pub trait Backend: Send + Sync {
 pub struct Resources {
     /// Threads; results do not depend on their number.
     pub threads: Threads,
-    /// Bytes that it may keep between evaluations, beside the keys and the program themselves.
+    /// Bytes that it may keep between evaluations, beside the keys and the program themselves; as many again in the
+    /// buffers of a device.
     pub memory: usize,
 }
 

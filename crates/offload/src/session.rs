@@ -8,8 +8,8 @@ use polynomial::{Graph, Host, Memory, Words};
 use zq::Word;
 
 use crate::stream::{
-    BatchStatistics, Buffers, Ended, Planned, Progress, Ran, SharedBuffers, Stream, Timeline,
-    Worked, run_streams,
+    BatchStatistics, Buffers, Ended, HostBuffers, Planned, Progress, Ran, Stream, Timeline, Worked,
+    run_streams,
 };
 use crate::{Offer, OffloadError, Usage};
 
@@ -71,7 +71,7 @@ pub struct Session {
     first: u32,
     buffers: Buffers,
     /// State shared by the cores, kept by the first.
-    shared: SharedBuffers,
+    host: HostBuffers,
     shift: BatchStatistics,
     usage: Usage,
     /// The last work section, or submission that was more than transfers.
@@ -91,7 +91,7 @@ impl Session {
             driver,
             first,
             buffers: Buffers::default(),
-            shared: SharedBuffers::default(),
+            host: HostBuffers::default(),
             shift: BatchStatistics::default(),
             usage: Usage::default(),
             last: Worked::default(),
@@ -107,6 +107,12 @@ impl Session {
     /// The driver.
     pub fn driver(&mut self) -> &mut Driver {
         &mut self.driver
+    }
+
+    /// Bytes of the host buffers that programs use: those of tiles and tables, and what stays for later runs.
+    pub fn memory_in_use(&mut self) -> u64 {
+        let bytes = self.driver.info().buffer_bytes();
+        self.host.residents.in_use(bytes)
     }
 
     /// Return and reset the usage.
@@ -202,24 +208,20 @@ impl Session {
         let Some(first) = sessions.first_mut() else {
             return Ok(Vec::new());
         };
-        let (mut shared, mut shift) = (
-            std::mem::take(&mut first.shared),
+        let (mut host, mut shift) = (
+            std::mem::take(&mut first.host),
             std::mem::take(&mut first.shift),
         );
         let mut streams: Vec<Stream<'_>> = sessions
             .iter_mut()
             .map(|session| session.stream())
             .collect();
-        let outcome = run_streams(
-            &mut streams,
-            &mut shared,
-            planned,
-            jobs,
-            progress,
-            &mut shift,
-        );
+        let outcome = run_streams(&mut streams, &mut host, planned, jobs, progress, &mut shift);
         drop(streams);
-        (sessions[0].shared, sessions[0].shift) = (shared, shift);
+        if matches!(outcome, Err(Ended::Device(_) | Ended::Stopped)) {
+            host.residents.forget();
+        }
+        (sessions[0].host, sessions[0].shift) = (host, shift);
         outcome
     }
 

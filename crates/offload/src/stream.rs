@@ -30,7 +30,7 @@ mod select;
 
 pub use cost::Prediction;
 pub use execute::{BatchStatistics, CoreTime, Ended, MOST_KEPT, Progress, Ran};
-pub(crate) use execute::{Buffers, SharedBuffers, Stream, Timeline, Worked, run_streams};
+pub(crate) use execute::{Buffers, HostBuffers, Stream, Timeline, Worked, run_streams};
 pub use legality::suits as is_reduced_by_a_move;
 pub(crate) use legality::{kind, terms};
 pub use partition::fits_degree;

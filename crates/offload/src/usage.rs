@@ -61,6 +61,8 @@ pub struct Usage {
     pub send: Moved,
     /// Results from it.
     pub receive: Moved,
+    /// Bytes that the host wrote to buffers of the device: operands, keys and tables that were not there.
+    pub written_bytes: u64,
     /// Cycles of the work between.
     pub compute_cycles: u64,
     /// Instructions executed.
@@ -151,6 +153,7 @@ impl Usage {
         }
         self.send.add(&other.send);
         self.receive.add(&other.receive);
+        self.written_bytes += other.written_bytes;
         self.compute_cycles += other.compute_cycles;
         self.instructions += other.instructions;
         for (mnemonic, more) in &other.executed {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use zq::Word;
 
 use crate::graph::{Bundle, Form, Graph, Limb, PolyOp};
+use crate::owner::Owner;
 
 /// The words of a limb, wiped with the last reference.
 pub type Words<W> = Arc<Zeroizing<Vec<W>>>;
@@ -25,6 +26,11 @@ pub trait Host<W: Word> {
     /// # Errors
     /// Its own.
     fn source(&self, number: u32) -> Result<Vec<Words<W>>, Self::Error>;
+
+    /// The owner of a source that stays the same from run to run; `None` for one that may be another in the next.
+    fn owner(&self, _number: u32) -> Option<&Arc<Owner>> {
+        None
+    }
 
     /// The limbs that a homomorphic step gives, all of them in order; operands likewise.
     ///

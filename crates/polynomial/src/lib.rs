@@ -7,9 +7,11 @@
 
 mod evaluate;
 mod graph;
+mod owner;
 mod share;
 mod text;
 
 pub use evaluate::{Host, Memory, Words};
 pub use graph::{Bundle, Form, Graph, Limb, Origin, PolyOp, Task};
+pub use owner::{Owner, Room};
 pub use text::fhetch;

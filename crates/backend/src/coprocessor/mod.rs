@@ -84,6 +84,11 @@ impl Coprocessor {
         others.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Bytes of the device's host buffers that programs use, with what stays for the next requests of opened ones.
+    pub fn memory_in_use(&self) -> u64 {
+        self.session().memory_in_use()
+    }
+
     /// Device and host usage since the last call, all cores.
     pub fn take_usage(&self) -> Usage {
         let mut usage = self.session().take_usage();

@@ -5,11 +5,11 @@ mod walk;
 
 use crate::scheme::inputs;
 use crate::scheme::interface::Scheme;
-use crate::scheme::kept::Room;
 use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
 use crate::scheme::with_scheme;
 use crate::{Backend, Error, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
+use ::polynomial::Room;
 use program::Program;
 use program::expression::Numbers;
 use rlwe::{KeyId, Threads};

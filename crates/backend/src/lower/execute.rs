@@ -11,10 +11,11 @@ use crate::scheme::kept::Kept;
 use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::Plan;
 use crate::scheme::value::Value;
-use ::polynomial::{Host, Words as Shared};
+use ::polynomial::{Host, Owner, Words as Shared};
 use program::{Encryption, Program};
 use rlwe::{KeyId, ZeroSample};
 use rns::{Automorphism, Coeff, RnsPoly};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 use zq::Word;
 
@@ -37,9 +38,17 @@ pub struct Around<'a, S: Lower> {
 /// Sources that stay between requests, by number.
 pub struct Sources<'a, W: Word> {
     /// Those made of keys.
-    pub keys: &'a Kept<u32, Vec<Shared<W>>>,
+    pub keys: &'a Made<W>,
     /// Those made of plaintexts.
-    pub plaintexts: &'a Kept<u32, Vec<Shared<W>>>,
+    pub plaintexts: &'a Made<W>,
+}
+
+/// Sources that are made once, by number.
+pub struct Made<W: Word> {
+    /// Those that this machine keeps.
+    pub limbs: Kept<u32, Vec<Shared<W>>>,
+    /// Whose those are that a device keeps.
+    pub owner: Arc<Owner>,
 }
 
 impl<S: Lower> Host<S::Word> for Around<'_, S> {
@@ -50,18 +59,18 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
             let limbs = self.made(number)?.into_iter();
             Ok(limbs.map(|limb| Zeroizing::new(limb).into()).collect())
         };
-        let kept = match self.lowered.sources[number as usize] {
-            Source::Input { .. } | Source::Sample { .. } => return made(),
-            Source::Sum(..) | Source::Factor(..) | Source::Extended(..) => self.kept.plaintexts,
-            Source::Key { .. } | Source::SpecialKey { .. } | Source::PublicKey { .. } => {
-                self.kept.keys
-            }
+        let Some(kept) = self.kept(number) else {
+            return made();
         };
         let bytes = |limbs: &Vec<Shared<S::Word>>| {
             let words: usize = limbs.iter().map(|limb| limb.len()).sum();
             words * size_of::<S::Word>()
         };
-        Ok(kept.get_or(number, bytes, made)?.to_vec())
+        Ok(kept.limbs.get_or(number, bytes, made)?.to_vec())
+    }
+
+    fn owner(&self, number: u32) -> Option<&Arc<Owner>> {
+        self.kept(number).map(|kept| &kept.owner)
     }
 
     fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {
@@ -83,6 +92,19 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
 }
 
 impl<S: Lower> Around<'_, S> {
+    /// Where a source belongs that stays the same from request to request.
+    fn kept(&self, number: u32) -> Option<&Made<S::Word>> {
+        match self.lowered.sources[number as usize] {
+            Source::Input { .. } | Source::Sample { .. } => None,
+            Source::Sum(..) | Source::Factor(..) | Source::Extended(..) => {
+                Some(self.kept.plaintexts)
+            }
+            Source::Key { .. } | Source::SpecialKey { .. } | Source::PublicKey { .. } => {
+                Some(self.kept.keys)
+            }
+        }
+    }
+
     /// The limbs of a source.
     fn made(&self, number: u32) -> Result<Vec<Words<S>>, Error> {
         let n = self.lowered.graph.n();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run in polynomial operations, whatever computes them.
 
-use super::execute::{Around, Sources};
+use super::execute::{Around, Made, Sources};
 use super::lowered::{Lowered, lower};
 use super::lowering::Lower;
 use super::on_engine::{Visitor, visit};
 use super::shape::Shape;
 use crate::scheme::inputs;
-use crate::scheme::kept::{Kept, Room};
+use crate::scheme::kept::Kept;
 use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
 use crate::{
     Backend, Client, Error, Input, Keys, Observer, Outcome, Request, Resources, Run, Seconds,
 };
-use ::polynomial::{Graph, Host, Limb, Memory, Words};
+use ::polynomial::{Graph, Host, Limb, Memory, Owner, Room};
 use program::Program;
 use program::expression::Numbers;
 use rlwe::{KeyId, Threads};
@@ -140,6 +140,7 @@ impl<E: Engine> Visitor for Opening<E> {
             shape,
             program: self.program,
             room: Room::new(self.resources.memory),
+            device_room: Room::new(self.resources.memory),
             last: Mutex::default(),
         }))
     }
@@ -154,6 +155,8 @@ struct Opened<E: Engine, S: Lower> {
     owner: Option<KeyId>,
     shape: Shape,
     room: Arc<Room>,
+    /// Room in the memory of a device.
+    device_room: Arc<Room>,
     last: Mutex<Option<Arc<Prepared<E, S>>>>,
 }
 
@@ -166,7 +169,7 @@ struct Work<E: Engine, W: Word> {
     plan: Plan,
     lowered: Lowered<W>,
     planned: Kept<usize, E::Plan>,
-    keys: Kept<u32, Vec<Words<W>>>,
+    keys: Made<W>,
 }
 
 /// Work with the plaintexts of some plain arguments.
@@ -174,12 +177,20 @@ struct Prepared<E: Engine, S: Lower> {
     work: Arc<Work<E, S::Word>>,
     evaluated: Arc<Evaluated<S>>,
     /// Sources made of plaintexts.
-    sources: Kept<u32, Vec<Words<S::Word>>>,
+    sources: Made<S::Word>,
 }
 
 impl<E: Engine, S: Lower> Opened<E, S> {
     fn last(&self) -> MutexGuard<'_, Option<Arc<Prepared<E, S>>>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing yet.
+    fn made<W: Word>(&self) -> Made<W> {
+        Made {
+            limbs: Kept::new(&self.room),
+            owner: Owner::new(&self.device_room),
+        }
     }
 
     fn work(
@@ -195,7 +206,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
             requests,
             scales,
             planned: Kept::new(&self.room),
-            keys: Kept::new(&self.room),
+            keys: self.made(),
         })
     }
 
@@ -230,7 +241,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
                 Some(work) => work,
                 None => self.work(program, requests, scales)?.into(),
             },
-            sources: Kept::new(&self.room),
+            sources: self.made(),
         });
         *self.last() = Some(Arc::clone(&prepared));
         Ok(prepared)

@@ -3,33 +3,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Memory that a run may keep things in between requests.
-pub struct Room {
-    /// Bytes.
-    left: AtomicUsize,
-}
-
-impl Room {
-    /// Of that many bytes.
-    pub fn new(bytes: usize) -> Arc<Self> {
-        let left = AtomicUsize::new(bytes);
-        Arc::new(Self { left })
-    }
-
-    /// Takes that many bytes, if they are left.
-    fn claim(&self, bytes: usize) -> bool {
-        let less = |left: usize| left.checked_sub(bytes);
-        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
-        self.left.fetch_update(set, fetch, less).is_ok()
-    }
-
-    fn give_back(&self, bytes: usize) {
-        self.left.fetch_add(bytes, Ordering::Relaxed);
-    }
-}
+use ::polynomial::Room;
 
 /// Values that are made once and kept for later requests while there is room; dropped, they leave the room to others.
 pub struct Kept<K, V> {

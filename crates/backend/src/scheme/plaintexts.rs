@@ -4,8 +4,9 @@
 //! dropped after the last use of a request.
 
 use super::interface::{Scheme, Spread};
-use super::kept::{Kept, Room};
+use super::kept::Kept;
 use crate::Error;
+use ::polynomial::Room;
 use program::expression::Numbers;
 use program::step::{Plaintext, Step};
 use program::{Program, Values};

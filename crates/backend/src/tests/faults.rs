@@ -12,6 +12,8 @@ use isa::BuildInfo;
 use offload::Session;
 use program::Program;
 use program::step::Operation;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zq::Modulus;
 
 /// A mistake in the tables that a key switch needs.
@@ -26,28 +28,63 @@ enum Fault {
     Automorphism,
 }
 
-/// A model whose tables are filled with a mistake.
-struct Faulty(Modeled, Fault);
+/// A model whose tables are filled with a mistake, or with little memory, or whose memory refuses what is written.
+pub struct Faulty {
+    model: Modeled,
+    fault: Fault,
+    /// Host buffers.
+    room: u32,
+    refuses: Arc<AtomicBool>,
+}
+
+impl Faulty {
+    fn new(model: Modeled, fault: Fault) -> Self {
+        Self {
+            model,
+            fault,
+            room: u32::MAX,
+            refuses: Arc::default(),
+        }
+    }
+
+    /// A model with that many host buffers, which refuse to be written to where the flag says so.
+    pub fn small(info: BuildInfo, room: u32, refuses: &Arc<AtomicBool>) -> Self {
+        Self {
+            room,
+            refuses: Arc::clone(refuses),
+            ..Self::new(Modeled::open(info).unwrap(), Fault::None)
+        }
+    }
+}
 
 impl Device for Faulty {
     fn info(&self) -> &BuildInfo {
-        self.0.info()
+        self.model.info()
     }
 
     fn allocate(&mut self, count: u32) -> Result<u32, DeviceError> {
-        self.0.allocate(count)
+        let Some(room) = self.room.checked_sub(count) else {
+            let what = format!("no room for {count} host buffers");
+            return Err(DeviceError::Data { what });
+        };
+        self.room = room;
+        self.model.allocate(count)
     }
 
     fn write(&mut self, buffer: u32, lane: usize, words: &[u128]) -> Result<(), DeviceError> {
-        self.0.write(buffer, lane, words)
+        if self.refuses.load(Ordering::Relaxed) {
+            let what = "the link is down".into();
+            return Err(DeviceError::Data { what });
+        }
+        self.model.write(buffer, lane, words)
     }
 
     fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError> {
-        self.0.read(buffer, lane, n)
+        self.model.read(buffer, lane, n)
     }
 
     fn set(&mut self, entry: Entry, lane: usize, value: u128) -> Result<(), DeviceError> {
-        self.0.set(entry, lane, value)
+        self.model.set(entry, lane, value)
     }
 
     fn set_conversion(
@@ -56,36 +93,40 @@ impl Device for Faulty {
         base: u8,
         conversion: &Conversion,
     ) -> Result<(), DeviceError> {
-        self.0.set_conversion(number, base, conversion)
+        self.model.set_conversion(number, base, conversion)
     }
 
     fn set_automorphism(&mut self, number: u8, element: u16) -> Result<(), DeviceError> {
-        let off = if self.1 == Fault::Automorphism { 2 } else { 0 };
-        self.0.set_automorphism(number, element ^ off)
+        let off = if self.fault == Fault::Automorphism {
+            2
+        } else {
+            0
+        };
+        self.model.set_automorphism(number, element ^ off)
     }
 
     fn set_digit(&mut self, number: u8, digit: &Digit) -> Result<(), DeviceError> {
-        match self.1 {
-            Fault::DigitOrder if number < 2 => self.0.set_digit(1 - number, digit),
-            Fault::Correction => self.0.set_digit(number, &uncorrected(digit)),
-            _ => self.0.set_digit(number, digit),
+        match self.fault {
+            Fault::DigitOrder if number < 2 => self.model.set_digit(1 - number, digit),
+            Fault::Correction => self.model.set_digit(number, &uncorrected(digit)),
+            _ => self.model.set_digit(number, digit),
         }
     }
 
     fn submit(&mut self, words: &[u64]) -> Result<(), DeviceError> {
-        self.0.submit(words)
+        self.model.submit(words)
     }
 
     fn wait(&mut self, limit: u64, stop: Stop<'_>) -> Result<Profile, DeviceError> {
-        self.0.wait(limit, stop)
+        self.model.wait(limit, stop)
     }
 
     fn counters(&self) -> model::Counters {
-        self.0.counters()
+        self.model.counters()
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {
-        self.0.reset()
+        self.model.reset()
     }
 }
 
@@ -114,7 +155,7 @@ fn outputs(
 ) -> Result<Vec<Vec<u8>>, Error> {
     let (inputs, plain) = (client.lent(), ones(program));
     let request = Asked::new(program, keys, &inputs, &plain);
-    let device = Faulty(Modeled::open(moves(46, 8, 10)).unwrap(), fault);
+    let device = Faulty::new(Modeled::open(moves(46, 8, 10)).unwrap(), fault);
     let session = Session::new(Driver::open(Box::new(device)).unwrap()).unwrap();
     let backend = Coprocessor::new("model:faulty", session, ALL.map(str::to_owned));
     let backend = backend.digit_major(digit_major);

@@ -8,6 +8,7 @@ mod client_ckks;
 mod conformance;
 mod conversions;
 mod coprocessor;
+mod device_memory;
 mod faults;
 mod moves;
 pub mod random;

@@ -29,7 +29,7 @@ pub fn moves(word_bits: u32, lanes: u32, log2_n_max: u32) -> BuildInfo {
 }
 
 /// `count` data primes of one size and a special one.
-fn set(n: usize, bits: u32, count: usize, special: u32) -> Parameters {
+pub fn set(n: usize, bits: u32, count: usize, special: u32) -> Parameters {
     with_digits((n, bits, count), (special, 1), 0)
 }
 

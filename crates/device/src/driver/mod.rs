@@ -49,6 +49,7 @@ pub struct Driver {
     /// Host buffer that tables travel through.
     table_buffer: Option<u32>,
     transfers: Transfers,
+    resets: u64,
     patience: u64,
 }
 
@@ -73,6 +74,7 @@ impl Driver {
             audit: None,
             table_buffer: None,
             transfers: Transfers::default(),
+            resets: 0,
             patience: PATIENCE,
         })
     }
@@ -403,11 +405,17 @@ impl Driver {
         self.device.as_mut()
     }
 
+    /// How often it was reset.
+    pub fn resets(&self) -> u64 {
+        self.resets
+    }
+
     /// Reset the device and forget its state.
     ///
     /// # Errors
     /// The transport failed.
     pub fn reset(&mut self) -> Result<(), DeviceError> {
+        self.resets += 1;
         self.device.reset()?;
         self.state = State::new(&self.info);
         self.moduli.fill(None);

@@ -526,6 +526,12 @@ impl Device {
         usage_dict(py, &self.coprocessor.take_usage())
     }
 
+    /// Bytes of the host buffers that programs use: tiles and tables, and keys and plaintexts that stay for later
+    /// requests.
+    fn memory_in_use(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.coprocessor.memory_in_use())
+    }
+
     /// Statistics of all cores since the last call: cycles from the first start to the last end, of each core by kind.
     fn take_shift<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         shift_dict(py, &self.coprocessor.take_shift())

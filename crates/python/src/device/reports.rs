@@ -129,6 +129,7 @@ pub fn usage_dict<'py>(py: Python<'py>, usage: &Usage) -> PyResult<Bound<'py, Py
     dict.set_item("on_host", usage.on_host.clone())?;
     dict.set_item("send", moved_dict(py, &usage.send)?)?;
     dict.set_item("receive", moved_dict(py, &usage.receive)?)?;
+    dict.set_item("written_bytes", usage.written_bytes)?;
     let operands = PyDict::new(py);
     for (name, found) in &usage.operands {
         let one = PyDict::new(py);

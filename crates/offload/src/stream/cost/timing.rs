@@ -39,9 +39,10 @@ impl Prediction {
     }
 }
 
-/// What planned parts of a program take of an idle device, the host's work left out.
+/// What planned parts of a program over rings of degree `n` take of an idle device, the host's work left out.
 pub fn timed<'a>(
     info: &BuildInfo,
+    n: usize,
     parts: impl Iterator<Item = (&'a Tiles, &'a Plan)>,
 ) -> Prediction {
     let cores = parts.map(|(tiles, plan)| Core::new(info, tiles, plan));
@@ -73,6 +74,8 @@ pub fn timed<'a>(
             core.issue += work.map(|i| core.timing.issue(i)).sum::<u64>();
         }
     }
+    let bytes = n * info.lanes as usize * info.word_bytes();
+    found.usage.written_bytes = u64::from(buffers.used) * bytes as u64;
     found.least_cycles = cores.iter().map(|core| core.issue).max().unwrap_or(0);
     found
 }

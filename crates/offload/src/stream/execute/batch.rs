@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs on all cores of a device at the same time, one each.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,9 +11,10 @@ use model::{Profile, Timing};
 use polynomial::{Graph, Host, Memory};
 use zq::Word;
 
-use super::shared_buffers::SharedBuffers;
+use super::host_buffers::HostBuffers;
 use super::stream::{Ended, Progress, Running, Stream};
 use crate::stream::cost::covered;
+use crate::stream::partition::Table;
 use crate::stream::plan::Planned;
 
 /// Time breakdown of a core: each cycle counts once, as the first of these that holds.
@@ -51,21 +53,22 @@ pub struct BatchStatistics {
 /// [`Ended`]. If a core fails, all cores were reset.
 pub fn run<'g, W: Word, H: Host<W>>(
     streams: &mut [Stream<'_>],
-    shared: &mut SharedBuffers,
+    buffers: &mut HostBuffers,
     planned: &Planned,
     jobs: &[(&'g Graph<W>, &H)],
     progress: &dyn Progress,
     shift: &mut BatchStatistics,
 ) -> Result<Vec<Memory<'g, W>>, Ended<H::Error>> {
-    shared.clear();
+    buffers.begin(jobs.len(), streams[0].driver.resets());
     let mut running: Vec<Running<'g, W>> = Vec::with_capacity(jobs.len());
     for ((stream, (graph, _)), part) in streams.iter_mut().zip(jobs).zip(planned.parts()) {
-        running.push(stream.start(graph, Arc::clone(part))?);
+        running.push(stream.start(graph, Arc::clone(part), buffers)?);
     }
+    reserve(streams, buffers, planned);
     let cores = shift.cores.len().max(jobs.len());
     shift.cores.resize(cores, CoreTime::default());
     loop {
-        let active = prepare(streams, shared, jobs, &mut running)?;
+        let active = prepare(streams, buffers, jobs, &mut running)?;
         if active.is_empty() {
             break;
         }
@@ -79,10 +82,20 @@ pub fn run<'g, W: Word, H: Host<W>>(
     Ok(running.into_iter().map(Running::into_memory).collect())
 }
 
+/// Keeps room for tables that are not there, before any tile stays.
+fn reserve(streams: &mut [Stream<'_>], buffers: &mut HostBuffers, planned: &Planned) {
+    let mut missing: HashSet<&Table> = HashSet::new();
+    for (stream, part) in streams.iter().zip(planned.parts()) {
+        let tables = part.plan.tables.iter().map(|(table, _)| table);
+        missing.extend(tables.filter(|table| !stream.buffers.tables.contains_key(*table)));
+    }
+    buffers.residents.reserve(streams[0].driver, missing.len());
+}
+
 /// Prepares the next submission of each core; returns the cores that have one.
 fn prepare<W: Word, H: Host<W>>(
     streams: &mut [Stream<'_>],
-    shared: &mut SharedBuffers,
+    buffers: &mut HostBuffers,
     jobs: &[(&Graph<W>, &H)],
     running: &mut [Running<'_, W>],
 ) -> Result<Vec<usize>, Ended<H::Error>> {
@@ -92,8 +105,7 @@ fn prepare<W: Word, H: Host<W>>(
             let known = streams[0].buffers.tables.clone();
             streams[core].buffers.tables.extend(known);
         }
-        let shared = (jobs.len() > 1).then_some(&mut *shared);
-        if streams[core].prepare(&mut running[core], *host, shared)? {
+        if streams[core].prepare(&mut running[core], *host, buffers)? {
             active.push(core);
         }
     }

@@ -3,10 +3,10 @@
 //! simultaneous LOADs of it are served by one transfer.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use device::Driver;
 
+use super::residents::{Resident, Residents};
 use crate::OffloadError;
 
 /// Host buffers by the tiles that they hold.
@@ -25,30 +25,48 @@ impl SharedBuffers {
         self.by_hash.clear();
     }
 
-    /// The buffer that holds these words, `[lane][n]`; if no buffer does, the words are sent to a new one.
+    /// The buffer that holds these words, `[lane][n]`, of that hash, if there is one.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn find(
+        &self,
+        driver: &mut Driver,
+        (words, hash): (&[Vec<u128>], u64),
+    ) -> Result<Option<u32>, OffloadError> {
+        for &buffer in self.by_hash.get(&hash).into_iter().flatten() {
+            if driver.holds(buffer, words)? {
+                return Ok(Some(buffer));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A tile that stays from run to run is there for all cores.
+    pub fn add(&mut self, tile: Resident) {
+        let alike = self.by_hash.entry(tile.hash).or_default();
+        if !alike.contains(&tile.buffer) {
+            alike.push(tile.buffer);
+        }
+    }
+
+    /// Sends words that no buffer holds to a new one.
     ///
     /// # Errors
     /// The device's.
     pub fn upload(
         &mut self,
         driver: &mut Driver,
-        words: &[Vec<u128>],
+        residents: &mut Residents,
+        (words, hash): (&[Vec<u128>], u64),
     ) -> Result<u32, OffloadError> {
-        let mut hasher = DefaultHasher::new();
-        words.hash(&mut hasher);
-        let alike = self.by_hash.entry(hasher.finish()).or_default();
-        for &buffer in alike.iter() {
-            if driver.holds(buffer, words)? {
-                return Ok(buffer);
-            }
-        }
         if self.used == self.buffers.len() {
-            self.buffers.push(driver.allocate(1)?);
+            self.buffers.push(residents.allocate(driver)?);
         }
         let buffer = self.buffers[self.used];
         self.used += 1;
         driver.upload(buffer, words)?;
-        alike.push(buffer);
+        self.add(Resident { buffer, hash });
         Ok(buffer)
     }
 }

@@ -12,7 +12,8 @@ use polynomial::{Form, Graph, Host, Limb, Memory};
 use zeroize::Zeroizing;
 use zq::Word;
 
-use super::shared_buffers::SharedBuffers;
+use super::host_buffers::HostBuffers;
+use super::residents::Content;
 use super::timeline::Timeline;
 use crate::stream::allocate::TABLES;
 use crate::stream::cost::add_submission;
@@ -99,7 +100,7 @@ pub struct Running<'g, W: Word> {
     done: usize,
     /// Of the submission under way: its instructions.
     program: Vec<Instruction>,
-    /// Buffers of the plan whose tile is in a buffer that cores share.
+    /// Buffers of the plan whose tile is in a buffer that cores or runs share.
     shared: HashMap<u32, u32>,
 }
 
@@ -131,10 +132,12 @@ impl Stream<'_> {
         &mut self,
         graph: &'g Graph<W>,
         part: Arc<PlannedPart>,
+        buffers: &mut HostBuffers,
     ) -> Result<Running<'g, W>, OffloadError> {
         part.count(self.driver.info(), graph, self.usage);
         while self.buffers.tiles.len() < part.plan.buffers as usize {
-            self.buffers.tiles.push(self.driver.allocate(1)?);
+            let buffer = buffers.residents.allocate(self.driver)?;
+            self.buffers.tiles.push(buffer);
         }
         // The plan assumes that no conversion is set, as no modulus is.
         let conversions = self.driver.conversions().len() as u8;
@@ -150,8 +153,8 @@ impl Stream<'_> {
         })
     }
 
-    /// Sets the tables of the next submission and uploads its tiles to host buffers, `shared` ones if several cores
-    /// run. False if there is no further submission.
+    /// Sets the tables of the next submission and uploads those of its tiles that are in no host buffer. False if there
+    /// is no further submission.
     ///
     /// # Errors
     /// The host's and the device's.
@@ -159,9 +162,9 @@ impl Stream<'_> {
         &mut self,
         running: &mut Running<'_, W>,
         host: &H,
-        mut shared: Option<&mut SharedBuffers>,
+        buffers: &mut HostBuffers,
     ) -> Result<bool, Ended<H::Error>> {
-        let (graph, part) = (running.graph, &running.part);
+        let (graph, part) = (running.graph, Arc::clone(&running.part));
         let Some(submission) = part.plan.submissions.get(running.done) else {
             return Ok(false);
         };
@@ -185,22 +188,39 @@ impl Stream<'_> {
                 Move::Digit(shares) => self.driver.set_digit(*number, &digit(shares)?)?,
             }
         }
-        for &(buffer, tile) in &submission.uploads {
-            let tile = &part.tiles[tile].tile;
-            let words = self.gather((graph, part), tile, &mut running.memory, host)?;
-            match &mut shared {
-                Some(shared) => {
-                    let real = shared.upload(self.driver, &words)?;
-                    running.shared.insert(buffer, real);
-                }
-                None => self
-                    .driver
-                    .upload(self.buffers.tiles[buffer as usize], &words)?,
-            }
+        let before = self.driver.transfers().bytes_sent;
+        for &upload in &submission.uploads {
+            self.bring(running, upload, host, buffers)?;
         }
-        running.program =
-            self.with_buffers(graph, part, &submission.program, &mut running.shared)?;
+        running.program = self.with_buffers(running, (graph, &part), buffers)?;
+        self.usage.written_bytes += self.driver.transfers().bytes_sent - before;
         Ok(true)
+    }
+
+    /// Brings a tile to a buffer of the plan, or to one that cores or runs share, unless it is there.
+    fn bring<W: Word, H: Host<W>>(
+        &mut self,
+        running: &mut Running<'_, W>,
+        (buffer, tile): (u32, TileId),
+        host: &H,
+        buffers: &mut HostBuffers,
+    ) -> Result<(), Ended<H::Error>> {
+        let (graph, part) = (running.graph, &running.part);
+        let tile = &part.tiles[tile].tile;
+        let owned = Content::of(graph, &part.layout, tile, host);
+        let stayed = owned.as_ref().and_then(|(o, what)| buffers.find(o, what));
+        if let Some(real) = stayed {
+            running.shared.insert(buffer, real);
+            return Ok(());
+        }
+        let words = self.gather((graph, part), tile, &mut running.memory, host)?;
+        if let Some(real) = buffers.send(self.driver, owned, &words)? {
+            running.shared.insert(buffer, real);
+            return Ok(());
+        }
+        running.shared.remove(&buffer);
+        let own = self.buffers.tiles[buffer as usize];
+        Ok(self.driver.upload(own, &words)?)
     }
 
     /// Downloads the results of the prepared submission, which ran from one instant to another.
@@ -274,20 +294,23 @@ impl Stream<'_> {
         Ok(lanes)
     }
 
-    /// The instructions with the numbers of real buffers; tables are put there first.
+    /// The instructions of the next submission with the numbers of real buffers; tables are put there first.
     fn with_buffers<W: Word>(
         &mut self,
-        graph: &Graph<W>,
-        part: &PlannedPart,
-        program: &[Instruction],
-        shared: &mut HashMap<u32, u32>,
+        running: &mut Running<'_, W>,
+        (graph, part): (&Graph<W>, &PlannedPart),
+        buffers: &mut HostBuffers,
     ) -> Result<Vec<Instruction>, OffloadError> {
+        let (program, shared) = (
+            &part.plan.submissions[running.done].program,
+            &mut running.shared,
+        );
         let mut out = Vec::with_capacity(program.len());
         for instruction in program {
             let mut i = *instruction;
             if i.buf_idx >= TABLES {
                 let (table, section) = &part.plan.tables[(i.buf_idx - TABLES) as usize];
-                i.buf_idx = self.table(graph, part, table, *section)?;
+                i.buf_idx = self.table((graph, part), table, *section, buffers)?;
             } else if matches!(i.op, Op::Load | Op::Store) {
                 if i.op == Op::Store {
                     shared.remove(&i.buf_idx);
@@ -302,17 +325,17 @@ impl Stream<'_> {
 
     fn table<W: Word>(
         &mut self,
-        graph: &Graph<W>,
-        part: &PlannedPart,
+        (graph, part): (&Graph<W>, &PlannedPart),
         table: &Table,
         section: usize,
+        buffers: &mut HostBuffers,
     ) -> Result<u32, OffloadError> {
         if let Some(&buffer) = self.buffers.tables.get(table) {
             return Ok(buffer);
         }
         let section = &part.layout.sections[section];
         let words = words(self.driver.info(), graph, section, table)?;
-        let buffer = self.driver.allocate(1)?;
+        let buffer = buffers.residents.for_table(self.driver)?;
         self.driver.upload(buffer, &words)?;
         self.buffers.tables.insert(table.clone(), buffer);
         Ok(buffer)

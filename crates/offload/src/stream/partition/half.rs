@@ -9,7 +9,7 @@
 use model::Lane;
 
 /// One factor of x^n + 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Half {
     /// Modulo x^(n/2) - z.
     Left,

@@ -24,7 +24,8 @@ pub fn predict<W: Word>(
     parts: &[Cow<'_, Graph<W>>],
 ) -> Result<Prediction, OffloadError> {
     let planned = plan_parts(info, offer, parts.iter().map(|part| &**part))?;
-    let mut found = timed(info, planned.iter().map(PlannedPart::tiles_and_plan));
+    let n = planned.first().map_or(0, |part| part.layout.n);
+    let mut found = timed(info, n, planned.iter().map(PlannedPart::tiles_and_plan));
     for (part, graph) in planned.iter().zip(parts) {
         part.count(info, graph, &mut found.usage);
     }

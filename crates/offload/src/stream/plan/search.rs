@@ -68,5 +68,6 @@ pub fn plan_parts<'g, W: Word>(
 }
 
 fn cycles(info: &BuildInfo, parts: &[PlannedPart]) -> u64 {
-    timed(info, parts.iter().map(PlannedPart::tiles_and_plan)).cycles
+    let n = parts.first().map_or(0, |part| part.layout.n);
+    timed(info, n, parts.iter().map(PlannedPart::tiles_and_plan)).cycles
 }

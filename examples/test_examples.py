@@ -65,10 +65,19 @@ def test_our_packing_needs_less(name: str) -> None:
     assert {key: result["operations"].get(key, 0) for key in OURS[name]} == OURS[name]
 
 
-@pytest.mark.parametrize("name", ["02_votes.py", "03_client_and_server.py", "04_coprocessor.py"])
+@pytest.mark.parametrize("name", ["02_votes.py", "03_client_and_server.py"])
 def test_numbered_example(name: str) -> None:
     done = python(EXAMPLES / name)
     assert done.returncode == 0, done.stderr
+
+
+def test_later_requests_write_less_to_a_device() -> None:
+    done = python(EXAMPLES / "04_coprocessor.py")
+    assert done.returncode == 0, done.stderr
+    first, second, third = re.findall(r"request \d +([\d,]+) bytes written", done.stdout)
+    assert second == third
+    page = " ".join((EXAMPLES.parent / "docs/devices.md").read_text().split())
+    assert f"{first} bytes for a first request and {second} for each later one" in page
 
 
 def test_client_aided() -> None:

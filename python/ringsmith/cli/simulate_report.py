@@ -23,7 +23,11 @@ def report_of(device: OpenDevice, op: str, n: int, outcome: dict[str, Any], wall
         "moduli_bits": list(device.preset.lane_bits()),
         "busy": {"compute": profile["busy_compute"], "memory": profile["busy_memory"], "rns": profile["busy_rns"]},
         "stall": {"slot": profile["stall_hazard"], "unit": profile["stall_unit"]},
-        "send": {**usage["send"], "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"])},
+        "send": {
+            **usage["send"],
+            "ms": device.link_ms(usage["send"]["bytes"], usage["send"]["cycles"]),
+            "written_bytes": usage["written_bytes"],
+        },
         "memory": _memory(device),
         "receive": {**usage["receive"], "ms": device.link_ms(usage["receive"]["bytes"], usage["receive"]["cycles"])},
         "simulation": simulation.speed(wall, device.native.simulated_cycles()),

@@ -62,7 +62,7 @@ class DeviceEngine:
             "on_host": dict(usage["on_host"]) | _beside(usage["host_work"]),
             "on_host_because": {name: self._reason(name) for name in usage["on_host"]} | _because(usage["host_work"]),
             "host_work": [{key: one[key] for key in ("kind", "count", "because")} for one in usage["host_work"]],
-            "send": self._moved(usage["send"]),
+            "send": self._moved(usage["send"]) | {"written_bytes": usage["written_bytes"]},
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
             "receive": self._moved(usage["receive"]),
             "operands": usage["operands"],

@@ -17,7 +17,7 @@ from ringsmith.runtime.joined import M, joined, part_of
 from ringsmith.runtime.messages import Encryptions, Keys, PublicKey
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed
-from ringsmith.runtime.server import Server
+from ringsmith.runtime.server import KEPT_BYTES, Server
 from ringsmith.scalars import count
 from ringsmith.shown import Shown
 
@@ -49,10 +49,13 @@ class Program(ProgramData, Shown):
         see `Encryptor`."""
         return Encryptor(self._on(on), public_key, seed, **options)
 
-    def server(self, evaluation_keys: Keys | Sequence[Keys], *, threads: int | None = None) -> Server:
+    def server(
+        self, evaluation_keys: Keys | Sequence[Keys], *, on: str | Engine | None = None, threads: int | None = None,
+        memory: int = KEPT_BYTES,
+    ) -> Server:  # fmt: skip
         """Return the side that evaluates; it never sees the secret key. Several sets of keys of one secret key are
-        joined. `threads`: by default one for each core."""
-        return Server(self, evaluation_keys, threads=threads)
+        joined. `on` as of `client`; `threads`, `memory`: see `Server`."""
+        return Server(self._on(on), evaluation_keys, threads=threads, memory=memory)
 
     def joined(self, messages: M | Sequence[M]) -> M:
         """Return one message of several: parts of the encrypted arguments under one key (`encrypt_part`), or evaluation

@@ -57,7 +57,7 @@ class Server(Shown):
         """Check that the keys belong to the program and are complete; several sets are joined (`program.joined`).
 
         `threads`: by default one for each core. `memory`: bytes that plaintexts and keys prepared for the engine may
-        take between evaluations.
+        take between evaluations, here and as many again in the memory of a device.
         """
         keys = one_of(program, keys, Keys)
         receiver = f"a server of {program.signature.name}"

@@ -21,6 +21,7 @@ from ringsmith.runtime.coprocessor import DeviceEngine
 from ringsmith.runtime.devices import OpenDevice, open_device
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.server import Server
 
 KINDS = ["model", pytest.param("rtl", marks=pytest.mark.hw)]
 SEED = bytes(range(32))
@@ -257,3 +258,39 @@ def test_a_run_counts_what_device_only_lists() -> None:
     assert kinds <= facts["on_host"].keys() == facts["on_host_because"].keys()
     for kind in kinds:
         assert facts["on_host"][kind] <= sum(one["count"] for one in work if one["kind"] == kind)
+
+
+def weighted(x: Any, w: Any) -> Any:
+    """A sum of squares and of plain products."""
+    return (x * x + x * w).sum()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["bfv", "ckks"])
+def test_a_server_writes_its_keys_to_a_device_once(scheme: str, kind: str) -> None:
+    primes = tuple(_native.ntt_primes(256, 30, 4, exclude=[]))
+    own: dict[str, Any] = {"plain_modulus": 7681} if scheme == "bfv" else {"log2_scale": 28.0}
+    params = ParamRequest(scheme=scheme, n=256, moduli=primes[:3], special=primes[3:], **own)
+    tolerance = None if scheme == "bfv" else 1.0
+    of = rs.kernel(
+        scheme=scheme, params=params, allow_insecure=True, tolerance=tolerance, x=rs.Encrypted(8, bound=1),
+        w=rs.Plain(8, bound=1),
+    )  # fmt: skip
+    program, opened = of(weighted).compile(), open_device(kind, "tiny")
+    device, client = opened.native, program.client(seed="7", sample_data=True)
+    sent, w = client.encrypt(x=np.ones(8, int)), np.ones(8, int)
+    expected = program.server(client.evaluation_keys).evaluate(sent, w=w).ciphertexts
+    server = program.server(client.evaluation_keys, on=DeviceEngine(opened, EngineOptions()))
+
+    def written(server: Server) -> int:
+        assert server.evaluate(sent, w=w).ciphertexts == expected
+        return int(device.take_usage()["written_bytes"])
+
+    first, second, third = written(server), written(server), written(server)
+    assert 0 < second == third < first
+    device.reset()
+    assert second < written(server) <= first
+    assert written(server) == second
+    held = device.memory_in_use()
+    del server
+    assert device.memory_in_use() < held

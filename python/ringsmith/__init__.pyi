@@ -54,6 +54,9 @@ from ringsmith.frontend.functions import (
     abs_squared as abs_squared,
 )
 from ringsmith.frontend.functions import (
+    bootstrap as bootstrap,
+)
+from ringsmith.frontend.functions import (
     concatenate as concatenate,
 )
 from ringsmith.frontend.functions import (
@@ -95,7 +98,12 @@ from ringsmith.frontend.manual import (
 from ringsmith.frontend.manual import (
     PlainVector as PlainVector,
 )
-from ringsmith.frontend.param_request import ParamRequest as ParamRequest
+from ringsmith.frontend.param_request import (
+    Bootstrapping as Bootstrapping,
+)
+from ringsmith.frontend.param_request import (
+    ParamRequest as ParamRequest,
+)
 from ringsmith.frontend.refresh import refresh as refresh
 from ringsmith.frontend.tensor import Tensor as Tensor
 from ringsmith.heir.program import from_heir as from_heir

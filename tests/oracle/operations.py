@@ -21,4 +21,5 @@ CIPHER_OPERATIONS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("swap_rows", 1, ()),
     ("relinearize_rescale", 1, ()),
     ("linear_transform", 1, ("transform",)),
+    ("bootstrap", 1, ()),
 )

@@ -78,6 +78,8 @@ def listing(payload: bytes) -> list[str]:
     lines += [f"%{number} = {_step(f, sources)}" for number in range(f.number(4))]
     outputs = " ".join(f"%{f.number(4)}" for _ in range(f.number(4)))
     lines.append(f"result {f.shape()} = {outputs} {f.map()}{_reading(f)}")
+    if f.rest:
+        lines.append(_bootstrapping(f))
     assert not f.rest
     return lines
 
@@ -86,7 +88,19 @@ def _reading(f: Fields) -> str:
     if not f.rest:
         return ""
     complex_numbers, divisor = f.number(1) == 1, f.number(8)
-    return " complex" if complex_numbers else f" divided by {divisor}"
+    if complex_numbers:
+        return " complex"
+    return f" divided by {divisor}" if divisor > 1 else ""
+
+
+def _bootstrapping(f: Fields) -> str:
+    bound, before, after, ratio = f.real(), f.number(1), f.number(1), f.real()
+    weight, failure, degree, doublings, arcsine = f.number(4), f.real(), f.number(2), f.number(1), f.number(1)
+    return (
+        f"refreshes values up to {scientific(bound)}, {before} levels before and {after} after, "
+        f"ratio 2^-{scientific(ratio)}, weight {weight}, failing below 2^{scientific(failure)}, "
+        f"degree {degree}, {doublings} doublings, arcsine {arcsine}"
+    )
 
 
 def _parameters(data: bytes, exact: bool) -> str:

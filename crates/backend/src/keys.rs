@@ -2,7 +2,8 @@
 //! Evaluation keys, and whether they are all that a program needs.
 
 use crate::Error;
-use program::{Encryption, Parameters, Program};
+use ckks::bootstrap::BootstrapKeys;
+use program::{Encryption, Parameters, Program, RequiredKeys};
 use rlwe::{GaloisKeys, KeyId, ParameterSet, PublicKey, RelinKey, RlweParams};
 use std::sync::Arc;
 use zq::Word;
@@ -25,6 +26,8 @@ pub struct KeySet<W: Word> {
     pub galois: Option<Arc<GaloisKeys<W>>>,
     /// For encryptions of zero.
     pub public: Option<Arc<PublicKey<W>>>,
+    /// For refreshes, which CKKS has.
+    pub bootstrapping: Option<Arc<BootstrapKeys>>,
 }
 
 impl<W: Word> Default for KeySet<W> {
@@ -33,6 +36,7 @@ impl<W: Word> Default for KeySet<W> {
             relinearization: None,
             galois: None,
             public: None,
+            bootstrapping: None,
         }
     }
 }
@@ -96,7 +100,7 @@ impl<W: Word> KeySet<W> {
     ) -> Result<Option<KeyId>, Error> {
         self.check_parameters(params)?;
         let needs = program.required_keys();
-        let held = self.held(needs.relinearization, needs.galois, needs.public);
+        let held = self.held(&needs);
         held.iter().try_for_each(Held::check)?;
         if needs.public {
             self.check_public(program.encryption)?;
@@ -112,7 +116,25 @@ impl<W: Word> KeySet<W> {
                 "the evaluation keys lack the row swap; generate keys with program.client()".into(),
             ));
         }
+        if needs.bootstrapping {
+            self.check_bootstrapping(program)?;
+        }
         common_owner(&held)
+    }
+
+    /// Keys of another bootstrapping would give anything.
+    fn check_bootstrapping(&self, program: &Program) -> Result<(), Error> {
+        let (Some(keys), Some(own)) = (&self.bootstrapping, &program.bootstrapping) else {
+            return Ok(());
+        };
+        if keys.serve(own.params())? {
+            return Ok(());
+        }
+        Err(Error::Keys(
+            "the bootstrapping keys are of other rotations or levels than this program's refreshes take; generate keys \
+             with program.client()"
+                .into(),
+        ))
     }
 
     /// Whether there is a Galois key of that element.
@@ -150,29 +172,38 @@ impl<W: Word> KeySet<W> {
         if let Some(key) = &self.public {
             params.check_fingerprint("the public key", key.fingerprint())?;
         }
+        if let Some(keys) = &self.bootstrapping {
+            params.check_fingerprint("the bootstrapping keys", keys.fingerprint())?;
+        }
         Ok(())
     }
 
-    fn held(&self, relinearization: Option<u32>, galois: Option<u32>, public: bool) -> [Held; 3] {
+    fn held(&self, needs: &RequiredKeys) -> [Held; 4] {
         let (relin, turn) = (&self.relinearization, &self.galois);
         [
             Held {
                 name: "relinearization",
                 owner: relin.as_ref().map(|key| key.key().id()),
                 limbs: relin.as_ref().map(|key| key.key().limbs()),
-                needed: relinearization,
+                needed: needs.relinearization,
             },
             Held {
                 name: "rotation",
                 owner: turn.as_ref().map(|keys| keys.id()),
                 limbs: turn.as_ref().map(|keys| keys.limbs()),
-                needed: galois,
+                needed: needs.galois,
             },
             Held {
                 name: "public",
                 owner: self.public.as_ref().map(|key| key.id()),
                 limbs: None,
-                needed: public.then_some(0),
+                needed: needs.public.then_some(0),
+            },
+            Held {
+                name: "bootstrapping",
+                owner: self.bootstrapping.as_ref().map(|keys| keys.id()),
+                limbs: None,
+                needed: needs.bootstrapping.then_some(0),
             },
         ]
     }

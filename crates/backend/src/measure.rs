@@ -206,6 +206,7 @@ fn program(params: &BfvParams<u64>) -> Result<Program, Error> {
     let step = |operation, size| step(operation, size, level, 1.0);
     Ok(Program {
         name: "multiply".into(),
+        bootstrapping: None,
         variant: String::new(),
         encryption: Encryption::Secret,
         guarantee: Guarantee {

@@ -5,6 +5,9 @@
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A refresh was asked to stop.
+    #[error("the refresh was stopped")]
+    Stopped,
     /// Keys, samplers, parameters, wire format.
     #[error(transparent)]
     Rlwe(#[from] rlwe::Error),

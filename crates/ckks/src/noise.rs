@@ -93,6 +93,11 @@ impl Estimator {
         }
     }
 
+    /// log2 of the inverse failure probability.
+    pub fn failure_bits(&self) -> u32 {
+        self.model.failure_bits()
+    }
+
     /// Ring degree.
     pub fn n(&self) -> usize {
         self.model.n()

@@ -7,9 +7,11 @@ use crate::Error;
 use crate::expression::{Numbers, PlainOp};
 use crate::handed::Handed;
 use crate::operation::{Attributes, Key, Level, Operation, Parts, Plaintext, Promise, Scale};
+use crate::parameters::Parameters;
 use crate::program::{Argument, Encryption, Program, Range, Reading, Secrecy, Strength};
 use crate::shape;
 use crate::step::Step;
+use ckks::bootstrap::SCALE_ROOM;
 use rlwe::noise::FAILURE_BITS;
 
 /// Relative difference up to which two scales are the same (that of the CKKS evaluator).
@@ -53,6 +55,7 @@ impl Program {
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.check_request()?;
         self.check_encryption()?;
+        self.check_bootstrapping()?;
         let inputs = self.check_arguments()?;
         let outputs = self.outputs.len() as u64;
         Limits::hold("ciphertexts", inputs.max(outputs), limits.ciphertexts)?;
@@ -97,6 +100,14 @@ impl Program {
             return Ok(());
         }
         Err(layout("guarantee", format!("{g:?} is none")))
+    }
+
+    fn check_bootstrapping(&self) -> Result<(), Error> {
+        match (&self.bootstrapping, &self.parameters) {
+            (Some(own), Parameters::Ckks(set)) if own.params().main() == set => Ok(()),
+            (Some(_), _) => Err(layout("bootstrapping", "it is of another set".into())),
+            (None, _) => Ok(()),
+        }
     }
 
     fn check_encryption(&self) -> Result<(), Error> {
@@ -364,7 +375,33 @@ impl Program {
             Level::Lower if step.level < own => Ok(step.level),
             Level::Lower => Err(format!("level {} is not below {own}", step.level)),
             Level::Next => own.checked_sub(1).ok_or("no level is left".into()),
+            Level::Refreshed => self.refreshed_level(operands),
         }
+    }
+
+    /// The level after a refresh, whose operand has levels to spare and the set's scale, or about.
+    fn refreshed_level(&self, operands: &[&Step]) -> Result<u32, String> {
+        let Some(bootstrapping) = &self.bootstrapping else {
+            return Err("the program has no bootstrapping".into());
+        };
+        let params = bootstrapping.params();
+        for a in operands {
+            if (a.level as usize) < params.input_level() {
+                let needed = params.input_level();
+                return Err(format!(
+                    "an operand of level {}; {needed} is needed",
+                    a.level
+                ));
+            }
+            if !params.scale_is_near(a.scale) {
+                return Err(format!(
+                    "an operand of scale 2^{:.2}; within 2^{:.2} ± {SCALE_ROOM} is needed",
+                    a.scale.log2(),
+                    self.parameters.scale().log2()
+                ));
+            }
+        }
+        Ok(params.output_level() as u32)
     }
 
     fn expected_scale(&self, rule: Scale, step: &Step, operands: &[&Step]) -> Result<f64, String> {

@@ -71,7 +71,8 @@ fn walk<R: Ring>(
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
             | Operation::Within(a, _)
-            | Operation::RelinearizeRescale(a) => of(a).to_vec(),
+            | Operation::RelinearizeRescale(a)
+            | Operation::Bootstrap(a) => of(a).to_vec(),
             Operation::LinearTransform(a, number) => {
                 let transform = &program.transforms[number as usize];
                 let row_width = program.parameters.row_width();

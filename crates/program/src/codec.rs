@@ -9,6 +9,7 @@ mod step;
 mod transform;
 
 use crate::Error;
+use crate::bootstrapping::Bootstrapping;
 use crate::check::Limits;
 use crate::handed::{Handed, Producer, Received};
 use crate::parameters::Parameters;
@@ -59,7 +60,7 @@ impl Program {
         self.outputs.iter().for_each(|&o| out.u32(o));
         write_shape(&mut out, &self.result_shape);
         write_map(&mut out, &self.result);
-        write_reading(&mut out, self.reading);
+        write_end(&mut out, self);
         out.seal(Tag::Program, self.parameters.fingerprint())
     }
 
@@ -87,10 +88,11 @@ impl Program {
         let last = Encryption::ALL.len() as u8 - 1;
         let encryption = choice(&mut input, "the encryption", last)?;
         let encryption = Encryption::ALL[usize::from(encryption)];
-        let program = Self {
+        let mut program = Self {
             name,
             variant,
             parameters,
+            bootstrapping: None,
             encryption,
             guarantee: read_guarantee(&mut input)?,
             arguments: list(&mut input, "arguments", 24, read_argument)?,
@@ -109,6 +111,7 @@ impl Program {
             result: read_map(&mut input)?,
             reading: read_reading(&mut input)?,
         };
+        program.bootstrapping = read_bootstrapping(&mut input, &program.parameters, policy)?;
         input.finish()?;
         program.check(limits)?;
         program.check_guarantee()?;
@@ -172,6 +175,34 @@ fn read_guarantee(input: &mut Reader<'_>) -> Result<Guarantee, Error> {
     })
 }
 
+/// Numbers that are read as they are take no bytes, unless a bootstrapping follows.
+fn write_end(out: &mut Writer, program: &Program) {
+    match &program.bootstrapping {
+        None => write_reading(out, program.reading),
+        Some(bootstrapping) => {
+            out.u8(u8::from(program.reading.complex));
+            out.u64(program.reading.divisor);
+            bootstrapping.write(out);
+        }
+    }
+}
+
+/// A bootstrapping, judged by the reader's policy as the set is.
+fn read_bootstrapping(
+    input: &mut Reader<'_>,
+    parameters: &Parameters,
+    policy: SecurityPolicy,
+) -> Result<Option<Bootstrapping>, Error> {
+    if input.left() == 0 {
+        return Ok(None);
+    }
+    let literal = Bootstrapping::read(input)?;
+    match parameters {
+        Parameters::Ckks(set) => Ok(Some(Bootstrapping::new(set, &literal, policy)?)),
+        _ => Err(refused("a bootstrapping", 1, "none in BFV")),
+    }
+}
+
 /// Numbers that are read as they are take no bytes.
 fn write_reading(out: &mut Writer, reading: Reading) {
     if reading != Reading::default() {
@@ -188,7 +219,7 @@ fn read_reading(input: &mut Reader<'_>) -> Result<Reading, Error> {
         complex: choice(input, "complex numbers of the result", 1)? == 1,
         divisor: input.u64("the divisor of the result")?,
     };
-    if reading == Reading::default() {
+    if reading == Reading::default() && input.left() == 0 {
         return Err(refused(
             "a reading of the result",
             1,

@@ -9,6 +9,7 @@ use crate::parameters::Parameters;
 use crate::program::{Encryption, Program};
 use crate::step::{Operation, Step};
 use crate::transform::Transform;
+use ckks::bootstrap::Effort as Refresh;
 use std::collections::{HashMap, HashSet};
 
 /// Cost of one run. Threads beyond the first add a few ciphertexts each.
@@ -55,7 +56,10 @@ impl Effort {
 }
 
 /// The shape of a parameter set, as far as costs go.
+#[derive(Clone, Default)]
 struct Shape {
+    /// What a refresh takes.
+    refresh: Option<Refresh>,
     n: u64,
     word_bytes: u64,
     special: u64,
@@ -82,7 +86,20 @@ impl Shape {
             data: parameters.primes().len() as u64,
             bfv: parameters.plain_modulus().is_some(),
             extended: program.encryption == Encryption::Extended,
+            refresh: program.effort().cloned(),
         }
+    }
+
+    /// A refresh: its key switches; its products with plaintexts are small beside them.
+    fn refresh(&self) -> Effort {
+        let switches = self.refresh.iter().flat_map(|effort| &effort.switches);
+        let each = switches.map(|&limbs| self.key_switch(limbs as u64));
+        each.fold(Effort::default(), |sum, one| Effort {
+            transforms: sum.transforms + one.transforms,
+            passes: sum.passes + one.passes,
+            more: sum.more + one.more,
+            scratch: sum.scratch.max(one.scratch),
+        })
     }
 
     /// Bytes of `limbs` limbs.
@@ -134,6 +151,7 @@ impl Shape {
                 return self.key_switch(own);
             }
             Operation::RelinearizeRescale(_) => return self.key_switch(operand),
+            Operation::Bootstrap(_) => return self.refresh(),
             Operation::LinearTransform(_, number) => {
                 let transform = transforms.get(number as usize);
                 return transform.map_or(Effort::default(), |transform| {
@@ -182,6 +200,7 @@ impl Circuit<'_> {
             data: digits.data as u64,
             bfv: self.exact,
             extended: self.encryption == Encryption::Extended,
+            refresh: self.effort.clone(),
         };
         let work = |step: &Step| {
             let operand = operand_limbs(&self.steps, step);
@@ -287,6 +306,11 @@ impl Program {
             keys: self.key_bytes(&shape),
             ..Cost::default()
         };
+        // The matrices of refreshes stay for the whole run.
+        if let Some(effort) = shape.refresh.as_ref().filter(|_| self.refreshes() > 0) {
+            let limbs = |&limbs: &usize| limbs as u64 + shape.special;
+            held.bytes += shape.bytes(effort.plaintexts.iter().map(limbs).sum());
+        }
         for (number, step) in self.steps.iter().enumerate() {
             let operand = operand_limbs(&self.steps, step);
             let effort = shape.effort(&self.transforms, step, operand);
@@ -305,6 +329,9 @@ impl Program {
         let automorphisms = keys.rotations.len() + usize::from(keys.swap_rows);
         let limbs = shape.data + u64::from(shape.extended) * shape.special;
         let public = u64::from(keys.public) * shape.bytes(2 * limbs);
-        of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public
+        let refresh = shape.refresh.as_ref().filter(|_| keys.bootstrapping);
+        let own = refresh.into_iter().flat_map(|effort| &effort.keys);
+        let own: u64 = own.map(|&limbs| shape.switching_key(limbs as u64)).sum();
+        of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public + own
     }
 }

@@ -42,6 +42,8 @@ impl Program {
             received: self.received(),
             plaintexts: self.facts(),
             transforms: Cow::Borrowed(&self.transforms),
+            refresh: None,
+            effort: None,
             ranges: Ranges::default(),
             steps: Cow::Borrowed(&self.steps),
             outputs: Cow::Borrowed(&self.outputs),
@@ -94,7 +96,7 @@ impl Program {
 
     /// The estimator of the program's set, for the failure probability that is promised.
     pub fn estimator(&self) -> Estimator {
-        let bits = self.guarantee.failure_bits;
+        let bits = self.noise_failure_bits();
         match &self.parameters {
             Parameters::Ckks(p) => Estimator::Ckks(p.estimator().clone().with_failure_bits(bits)),
             Parameters::Bfv(p) => {
@@ -104,6 +106,21 @@ impl Program {
                 Estimator::Bfv(::bfv::noise::Estimator::new(p).with_failure_bits(bits))
             }
         }
+    }
+
+    /// log2 of the inverse probability that noise exceeds its bound: where refreshes may fail, half of what the program
+    /// states is theirs.
+    pub(crate) fn noise_failure_bits(&self) -> u32 {
+        self.guarantee.failure_bits + u32::from(self.refreshes() > 0)
+    }
+
+    /// The circuit with what is known of its refreshes.
+    fn refreshing(&self) -> Result<Circuit<'_>, Error> {
+        let mut circuit = self.circuit();
+        if let Some(own) = self.bootstrapping.as_ref().filter(|_| self.refreshes() > 0) {
+            circuit.refresh = Some(own.refresh(self.noise_failure_bits())?);
+        }
+        Ok(circuit)
     }
 
     /// The limit that the effects of ordinary plaintexts stay below.
@@ -118,7 +135,7 @@ impl Program {
     /// [`Error::Step`] where there is no estimate.
     pub fn bound(&self, assume: Assume, measured: Option<&Effects>) -> Result<Bound, Error> {
         let strength = self.guarantee.strength;
-        let mut circuit = self.circuit();
+        let mut circuit = self.refreshing()?;
         if strength == Strength::Probable {
             circuit.ranges = self.ranges()?;
         }
@@ -131,7 +148,7 @@ impl Program {
     /// # Errors
     /// [`Error::Step`] where there is no estimate.
     pub fn results(&self) -> Result<Vec<Received>, Error> {
-        self.circuit()
+        self.refreshing()?
             .results(&self.estimator(), self.guarantee.bits)
     }
 }

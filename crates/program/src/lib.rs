@@ -7,6 +7,7 @@
 //!    └─ packing ─> Step, Step, Step, … <───────────┘ ──> outputs ──> result
 //! ```
 
+mod bootstrapping;
 mod check;
 mod clear;
 mod codec;
@@ -28,6 +29,7 @@ pub mod step;
 pub mod transform;
 mod values;
 
+pub use bootstrapping::{Bootstrapping, Refresh};
 pub use check::Limits;
 pub use cost::{Cost, Digits};
 pub use error::Error;

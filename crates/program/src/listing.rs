@@ -5,6 +5,7 @@
 //! rotations, each with its terms `rotation*plaintext` in brackets. An index map is its runs `first:step:length`, or
 //! `_:length` where there is no element.
 
+use crate::bootstrapping::Bootstrapping;
 use crate::expression::{Expression, Numbers, PlainOp};
 use crate::index_map::{IndexMap, Run};
 use crate::operation::Attributes;
@@ -45,6 +46,30 @@ impl Display for Program {
             Shape(&self.result_shape),
             self.result,
             self.reading
+        )?;
+        match &self.bootstrapping {
+            Some(own) => writeln!(f, "{own}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Bootstrapping {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let own = self.params().literal();
+        write!(
+            f,
+            "refreshes values up to {:e}, {} levels before and {} after, ratio 2^-{:e}, weight {}, failing below \
+             2^{:e}, degree {}, {} doublings, arcsine {}",
+            own.bound,
+            own.slots_to_coeffs,
+            own.coeffs_to_slots,
+            own.log2_ratio,
+            own.weight,
+            own.log2_failure,
+            own.degree,
+            own.doublings,
+            own.arcsine
         )
     }
 }

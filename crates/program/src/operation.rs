@@ -32,6 +32,11 @@ impl Operation {
         self.facts().key == Key::Public
     }
 
+    /// Whether it is a refresh by the program's bootstrapping.
+    pub fn refreshes(&self) -> bool {
+        self.facts().key == Key::Bootstrapping
+    }
+
     /// Its plaintext operand.
     pub fn plaintext(&self) -> Option<Plaintext> {
         self.attributes().plaintext

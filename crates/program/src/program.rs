@@ -2,6 +2,7 @@
 //! The program: everything that is needed to encrypt, evaluate and decrypt, without the function it came from.
 
 use crate::Error;
+use crate::bootstrapping::Bootstrapping;
 use crate::expression::Expression;
 use crate::handed::{Handed, Producer, Received};
 use crate::index_map::IndexMap;
@@ -9,6 +10,7 @@ use crate::operation::Key;
 use crate::parameters::Parameters;
 use crate::step::{SourceLine, Step};
 use crate::transform::Transform;
+use ckks::bootstrap::Effort;
 
 /// Declared limits of an argument's values: reals in CKKS, integers in BFV.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +137,8 @@ pub struct RequiredKeys {
     pub swap_rows: bool,
     /// Whether the evaluator encrypts zeros.
     pub public: bool,
+    /// Whether ciphertexts are refreshed.
+    pub bootstrapping: bool,
 }
 
 /// What a guarantee rests on.
@@ -203,6 +207,8 @@ pub struct Program {
     pub variant: String,
     /// The parameter set.
     pub parameters: Parameters,
+    /// What refreshes are made of, where there are any.
+    pub bootstrapping: Option<Bootstrapping>,
     /// The key that inputs are encrypted under.
     pub encryption: Encryption,
     /// The guarantee of the result.
@@ -278,8 +284,20 @@ impl Program {
             Key::None | Key::Public => 0,
             Key::Relinearization | Key::Rotation | Key::RowSwap => 1,
             Key::Transform => self.transform(step).map_or(0, Transform::key_switches),
+            Key::Bootstrapping => self.effort().map_or(0, |effort| effort.switches.len()),
         };
         self.steps.iter().map(switches).sum()
+    }
+
+    /// What a refresh takes, where the program has one.
+    pub(crate) fn effort(&self) -> Option<&Effort> {
+        self.bootstrapping.as_ref()?.effort()
+    }
+
+    /// Refreshes among the steps.
+    pub fn refreshes(&self) -> usize {
+        let refreshes = |step: &&Step| step.operation.refreshes();
+        self.steps.iter().filter(refreshes).count()
     }
 
     /// The keys that the steps need. A key serves the operand, which may have a prime more than the result.
@@ -292,6 +310,7 @@ impl Program {
             match step.operation.facts().key {
                 Key::None => {}
                 Key::Public => keys.public = true,
+                Key::Bootstrapping => keys.bootstrapping = true,
                 Key::Relinearization => keys.relinearization = level(keys.relinearization),
                 Key::Rotation => {
                     keys.galois = level(keys.galois);

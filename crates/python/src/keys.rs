@@ -159,7 +159,7 @@ pub enum EncryptionKey {
 #[pyclass(frozen, module = "ringsmith._native")]
 pub struct KeyGenerator {
     context: Context,
-    generator: WordWidth<rlwe::KeyGenerator<u64>, rlwe::KeyGenerator<u128>>,
+    pub(crate) generator: WordWidth<rlwe::KeyGenerator<u64>, rlwe::KeyGenerator<u128>>,
 }
 
 impl KeyGenerator {

@@ -4,6 +4,7 @@
 mod arrays;
 mod backend;
 mod bfv;
+mod bootstrapping;
 mod ckks;
 mod context;
 mod device;
@@ -55,6 +56,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     primes::register(m)?;
     security::register(m)?;
     keys::register(m)?;
+    bootstrapping::register(m)?;
     bfv::register(m)?;
     backend::register(m)?;
     device::register(m)?;

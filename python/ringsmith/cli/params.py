@@ -11,10 +11,9 @@ import typer
 from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
-from ringsmith.compiler.params.alternatives import alternatives
 from ringsmith.compiler.rounds import ClientAidedError
 from ringsmith.progress import Told, telling
-from ringsmith.runtime.box import box, by_line, depth_of, guarantees, standard_of, why
+from ringsmith.runtime.box import box, by_line, depth_of, guarantees, others_of, refreshes, why
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
@@ -74,7 +73,7 @@ def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]], progress: To
 
 def _facts(program: Program) -> dict[str, Any]:
     """Return the box as one JSON object."""
-    others = alternatives(program.params, depth_of(program), standard_of(program.params))
+    others = others_of(program)
     return {
         "kernel": program.signature.name,
         "variant": program.signature.variant,
@@ -85,6 +84,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "rotations": list(program.native.rotations()),
         "swap_rows": program.native.required_keys()["swap_rows"],
         "keys": {"sent": program.keys.nbytes(program.params), "memory": program.native.cost()["keys"]},
+        "refreshes": refreshes(program),
         "guarantees": guarantees(program),
         "why": why(program),
         "cost": [

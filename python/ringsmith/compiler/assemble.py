@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.compiler.encoding import open_encoding
+from ringsmith.compiler.params import bootstrapping
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import Steps
 from ringsmith.compiler.signature import Signature
@@ -74,6 +75,8 @@ class _Assembly:
         self.steps = Steps(self.builder)
 
     def program(self, noise_bits: float, reading: Reading) -> _native.Program:
+        if self.circuit.refreshes():
+            self.builder.bootstrapping(bootstrapping.native(self.params))
         self._arguments()
         self._plaintexts()
         for step in self.circuit.steps:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ringsmith.compiler import keys_limit, remedies
+from ringsmith.compiler import keys_limit, refreshes, remedies
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.compiled import Compiled
 from ringsmith.compiler.constants import constants_are_ordinary
@@ -18,6 +18,7 @@ from ringsmith.compiler.lowering.lower import LayoutSearch, Results, lowered
 from ringsmith.compiler.lowering.price import price
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, joint, noise, primes
+from ringsmith.compiler.params.bootstrapping import native
 from ringsmith.compiler.params.sets import ParameterSet, check, find
 from ringsmith.compiler.passes.absorb import absorbed
 from ringsmith.compiler.passes.affine import folded
@@ -215,14 +216,31 @@ def _settling(
             choice, found = _pinned(kernel, lower, search.graph, requirements, sources)
         else:
             wishes = replace(requirements, least_degree=least_degree)
-            choice, found = choose.choose(wishes, lower, constants_are_ordinary)
+            choice, found = _chosen(kernel, lower, search.graph, wishes)
         if kernel.scheme == "bfv" and not requirements.keep:
             choice = _levelled(choice, found)
-        if kernel.params is None:
+        if kernel.params is None and not choice.circuit.refreshes():
             choice = choose.fewer_digits(choice, found, kernel.keys_limit)
         return choice, found
 
     return settle
+
+
+def _chosen(
+    kernel: KernelDefinition, lower: choose.Lower, graph: Graph, requirements: choose.Requirements
+) -> tuple[choose.Choice, choose.Requirements]:
+    """Choose a set, one with a bootstrapping where no other does or the kernel is refreshed by hand."""
+    error: choose.NoSetError | None = None
+    if not refreshes.by_hand(graph):
+        try:
+            return choose.choose(requirements, lower, constants_are_ordinary)
+        except choose.NoSetError as none:
+            if kernel.scheme != "ckks":
+                raise
+            error = none
+    return refreshes.of_known_sets(
+        error, lambda request: _pinned(replace(kernel, params=request), lower, graph, requirements, {})
+    )
 
 
 def _check_ranges(kernel: KernelDefinition) -> None:
@@ -343,6 +361,13 @@ def _pinned_manual(kernel: KernelDefinition, shapes: Shapes, requirements: choos
 def _settled(
     circuit: Circuit, params: ParameterSet, requirements: choose.Requirements
 ) -> tuple[choose.Choice, choose.Requirements]:
+    """Check a circuit under a set, whose bootstrapping gets room for what is refreshed."""
+    return refreshes.with_room(circuit, params, lambda circuit, own: _checked_under(circuit, own, requirements))
+
+
+def _checked_under(
+    circuit: Circuit, params: ParameterSet, requirements: choose.Requirements
+) -> tuple[choose.Choice, choose.Requirements]:
     """Check a circuit under a set, with the worst case for every plaintext, else for those that need it."""
     worst = replace(requirements, assume=noise.Assume.ALL)
     # Room for the worst plaintexts would be a larger error in the result that the next program takes.
@@ -358,7 +383,9 @@ def _settled(
 
 
 def _chain_of(params: ParameterSet) -> Chain:
-    return Chain(params.scheme, params.geometry, params.moduli, params.log2_scale)
+    own = native(params) if params.bootstrapping else None
+    refresh = (own.input_level, own.output_level) if own else None
+    return Chain(params.scheme, params.geometry, params.moduli, params.log2_scale, refresh)
 
 
 def _scheduled(
@@ -367,7 +394,7 @@ def _scheduled(
     """Schedule a slot program on a given chain."""
     if kernel.scheme == "bfv":
         return requirements.at_level(program, len(params.moduli) - 1)
-    scheduled = requirements.scheduled(program)
+    scheduled = refreshes.scheduled(program, params, requirements)
     if scheduled.depth > len(params.moduli) - 1:
         deepest = max(scheduled.planned, key=lambda planned: planned.depth)
         raise noise.NoRoomError(

@@ -34,6 +34,8 @@ class Chain:
     slots: Slots
     moduli: tuple[int, ...]
     log2_scale: float
+    #: Levels that a refresh takes and leaves, where the set has a bootstrapping.
+    refresh: tuple[int, int] | None = None
 
 
 class Recorder:
@@ -205,6 +207,16 @@ class Cipher(_Handle):
         if self.level == 0:
             self._fail("rescale", self, "no level is left; use parameters with one more data prime")
         return self._emit(Kind.RESCALE, self.level - 1, self.scale / chain.moduli[self.level], self.size)
+
+    def bootstrap(self) -> Cipher:
+        """Give the ciphertext new levels and the set's scale."""
+        chain = self.recorder.chain
+        if chain.refresh is None:
+            raise KernelError("rs.bootstrap: the parameter set has no bootstrapping; give params= one that has", here())
+        self._needs_two("bootstrap", self)
+        if self.level < chain.refresh[0]:
+            self._fail("bootstrap", self, f"level {chain.refresh[0]} is needed; refresh before the levels are used")
+        return self._emit(Kind.BOOTSTRAP, chain.refresh[1], self._fresh_scale(), 2)
 
     def within(self, bound: float) -> Cipher:
         """Promise that the magnitude of every value that matters later is at most `bound`."""

@@ -143,5 +143,5 @@ def _remade(node: Node, args: tuple[Node, ...]) -> Node:
         case Op.JOIN:
             return nodes.join(args, attributes["gather"], where)
         case Op.WITHIN:
-            return nodes.within(args[0], attributes["bound"], where)
+            return nodes.within(args[0], attributes["bound"], where, bootstraps="bootstraps" in attributes)
     return replace(node, args=args)

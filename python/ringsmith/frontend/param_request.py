@@ -7,6 +7,27 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bootstrapping:
+    """The bootstrapping of a CKKS set: its primes are, from below, the first one; `slots_to_coeffs` primes; those of
+    the application; those of the reduction; `coeffs_to_slots` primes at the top (docs/ckks.md).
+
+    `log2_ratio`: -log2 of the largest value to the first prime. `weight` of the sparse secret. `log2_failure`: log2 of
+    the probability that one refresh fails. `degree`, `doublings` and `arcsine` make the reduction. `bound`: on the
+    values that are refreshed, error included; the compiler finds it.
+    """
+
+    slots_to_coeffs: int
+    coeffs_to_slots: int
+    log2_ratio: float = 10.0
+    weight: int = 32
+    log2_failure: float = -140.0
+    degree: int = 30
+    doublings: int = 3
+    arcsine: int = 1
+    bound: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ParamRequest:
     """A parameter set as a user writes it, nothing checked: primes or their sizes in bits, first prime first."""
 
@@ -23,3 +44,4 @@ class ParamRequest:
     scheme: str | None = None
     name: str = "custom"
     source: str = "given in the kernel"
+    bootstrapping: Bootstrapping | None = None

@@ -431,6 +431,17 @@ def within(x: Tensor, bound: float) -> Tensor:
     return Tensor(nodes.within(x.node, most, where), owns=False)
 
 
+def bootstrap(x: Tensor) -> Tensor:
+    """Mark a place where ciphertexts are refreshed."""
+    where = here()
+    if x.node.exact:
+        raise KernelError("rs.bootstrap belongs to CKKS; BFV has no bootstrapping", where)
+    if not x.node.encrypted:
+        raise KernelError("rs.bootstrap of a plain value: only an encrypted one has levels", where)
+    x._owns = False
+    return Tensor(nodes.within(x.node, float(x.node.bound), where, bootstraps=True), owns=False)
+
+
 def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """Evaluate a polynomial with real coefficients, constant term first, with the fewest levels."""
     where = here()

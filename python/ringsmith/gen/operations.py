@@ -15,9 +15,9 @@ from ringsmith.errors import FormatError
 WORDS: dict[str, tuple[Any, ...]] = {
     "takes": ("any", 2, 3),
     "parts": ("same", 2, 3),
-    "level": ("top", "chosen", "same", "lower", "next"),
+    "level": ("top", "chosen", "same", "lower", "next", "refreshed"),
     "scale": ("set", "chosen", "same", "product", "square", "divided"),
-    "key": ("none", "public", "relinearization", "rotation", "row_swap", "transform"),
+    "key": ("none", "public", "relinearization", "rotation", "row_swap", "transform", "bootstrapping"),
     "runs": (True, False),
 }
 SCHEMES = ("bfv", "ckks")

@@ -6,7 +6,9 @@ from __future__ import annotations
 from ringsmith.gen.operations import Operation, Operations
 
 #: What the rules for results are called in the table.
-_LEVELS = {"top": "top", "chosen": "chosen", "same": "kept", "lower": "chosen, lower", "next": "−1"}
+_LEVELS = {"top": "top", "chosen": "chosen", "same": "kept", "lower": "chosen, lower", "next": "−1",
+    "refreshed": "refreshed",
+}  # fmt: skip
 _SCALES = {
     "set": "the set's", "chosen": "chosen", "same": "kept", "product": "product", "square": "squared",
     "divided": "divided",

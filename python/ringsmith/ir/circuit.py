@@ -27,6 +27,7 @@ ROW_SWAPS = tuple(kind for kind, facts in FACTS.items() if facts.key == "row_swa
 SWITCHES = tuple(kind for kind, facts in FACTS.items() if facts.key not in ("none", "public"))
 #: Names of the steps that are no operations: nothing runs.
 FREE = tuple(kind for kind, facts in FACTS.items() if not facts.runs)
+_REFRESHES = tuple(kind for kind, facts in FACTS.items() if facts.key == "bootstrapping")
 _ENCRYPTIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "public")
 _ROTATIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "rotation")
 
@@ -65,6 +66,11 @@ class Step:
         if self.transform is not None:
             return self.transform.rotations
         return [self.steps] if self.kind in _ROTATIONS else []
+
+    @property
+    def refreshes(self) -> bool:
+        """Whether it gives a ciphertext new levels."""
+        return self.kind in _REFRESHES
 
     @property
     def key_switches(self) -> int:
@@ -122,6 +128,10 @@ class Circuit:
     def rotations(self) -> tuple[int, ...]:
         """Return the distinct rotation steps: they determine the Galois keys."""
         return tuple(sorted({by for step in self.steps for by in step.rotations}))
+
+    def refreshes(self) -> int:
+        """Return how many ciphertexts are given new levels."""
+        return sum(step.refreshes for step in self.steps)
 
     def switches_keys(self) -> bool:
         """Return whether any operation needs a key switch."""

@@ -49,6 +49,8 @@ class Kind(StrEnum):
     RELINEARIZE_RESCALE = "relinearize_rescale"
     #: The linear transform of that number among the program's.
     LINEAR_TRANSFORM = "linear_transform"
+    #: The same values with the levels that the program's bootstrapping leaves (many key switches).
+    BOOTSTRAP = "bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +92,6 @@ FACTS: Mapping[Kind, Facts] = MappingProxyType(
         Kind.LINEAR_TRANSFORM: Facts(
             17, ("bfv", "ckks"), 1, 2, ("transform",), 2, "same", "product", "transform", True
         ),
+        Kind.BOOTSTRAP: Facts(18, ("ckks",), 1, 2, (), 2, "refreshed", "set", "bootstrapping", True),
     }
 )

@@ -129,12 +129,13 @@ def chebyshev(node: Node, coefficients: Sequence[float], low: float, high: float
     return unary(Op.CHEBYSHEV, node, found, where, coefficients=tuple(coefficients), low=low, high=high)
 
 
-def within(node: Node, bound: Any, where: Location) -> Node:
-    """Make a promise that magnitudes are at most `bound`."""
+def within(node: Node, bound: Any, where: Location, *, bootstraps: bool = False) -> Node:
+    """Make a promise that magnitudes are at most `bound`; one that `bootstraps` is where ciphertexts are refreshed."""
     found = bounds.limit(interval(node), bound)
     if found is None:
         raise KernelError(f"within: the promise |value| <= {bound} cannot hold, larger values are sure to occur", where)
-    return unary(Op.WITHIN, node, found, where, bound=bound)
+    marks = {"bootstraps": True} if bootstraps else {}
+    return unary(Op.WITHIN, node, found, where, bound=bound, **marks)
 
 
 def refresh(node: Node, function: ClearFunction, packing: str, where: Location) -> Node:

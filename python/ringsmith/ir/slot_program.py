@@ -255,6 +255,10 @@ class Builder:
         """Add a promise about the values of a ciphertext."""
         return self._appended(SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere))
 
+    def bootstrap(self, arg: int, where: Location) -> int:
+        """Add a refresh of a ciphertext, or find the equal one."""
+        return self._shared(SlotOp(Kind.BOOTSTRAP, (arg,), where))
+
     def add(self, kind: Kind, args: tuple[int, ...], where: Location, plain: int = -1, steps: int = 0) -> int:
         """Add an operation, or find the equal one."""
         if kind is Kind.ROTATE:

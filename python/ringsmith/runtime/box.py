@@ -59,6 +59,7 @@ def facts(program: ProgramData) -> list[tuple[str, str]]:
     lines.append(("source", params.security.source))
     lines.append(("chosen", _origin(params)))
     lines.append(("keys", keys(program)))
+    lines.extend(("refreshes", text) for text in refreshes(program))
     lines.extend(promises(program))
     lines.extend(("why", reason) for reason in why(program))
     lines.extend(("cost", str(cost)) for cost in by_line(program)[:_LINES])
@@ -159,10 +160,29 @@ def keys(program: ProgramData) -> str:
     named = [f"{own.automorphisms} of rotations"] if own.automorphisms else []
     named += ["1 of relinearisation"] if own.relinearization is not None else []
     named += ["1 public"] if own.public else []
+    named += ["those of refreshes"] if own.refreshes else []
     if not named:
         return "none"
     sent, held = own.nbytes(program.params) / 1e6, program.native.cost()["keys"] / 1e6
     return f"{', '.join(named)}: {sent:.3g} MB sent, {held:.3g} MB in the evaluator's memory"
+
+
+def refreshes(program: ProgramData) -> list[str]:
+    """Return how often ciphertexts are refreshed, what one takes and does to the error, and where they are."""
+    own, count = program.native.bootstrapping, program.native.refreshes
+    if own is None or not count:
+        return []
+    added = math.log2(own.added(program.native.guarantee["failure_bits"] + 1))
+    failing = own.log2_failure + math.log2(count)
+    never = "never fails" if failing == -math.inf else f"all of them fail with a probability below 2^{failing:.1f}"
+    told = [
+        f"{count}, each from level {own.input_level} or above to level {own.output_level}: "
+        f"{len(own.effort()['switches'])} key switches, an error below 2^{added:.1f} on values up to {own.bound:g};"
+        f" {never}"
+    ]
+    steps = program.made_from.steps if program.made_from else ()
+    places = Counter(step.where.line for step in steps if step.refreshes)
+    return told + [f"line {line}: {times}" for line, times in sorted(places.items())]
 
 
 #: What either guarantee takes for granted (docs/parameters.md).
@@ -226,8 +246,15 @@ def lines(program: ProgramData) -> list[str]:
     """Return the box as lines of text without a frame."""
     width = max(len(label) for label, _ in facts(program))
     body = [f"{label:<{width}}  {text}" for label, text in facts(program)]
-    others = alternatives(program.params, depth_of(program), standard_of(program.params))
+    others = others_of(program)
     return [*body, *_alternative_lines(others)]
+
+
+def others_of(program: ProgramData) -> list[Alternative]:
+    """Return the alternatives of a program's set; none where it is refreshed, as no other set does."""
+    if program.native.refreshes:
+        return []
+    return list(alternatives(program.params, depth_of(program), standard_of(program.params)))
 
 
 def _alternative_lines(others: Sequence[Alternative]) -> list[str]:

@@ -144,8 +144,13 @@ def _keys(program: ProgramData, sets: Sequence[Any]) -> Keys:
     public = next((own.public for own in sets if own.public), b"") if required["public"] else b""
     if required["public"] and not public:
         raise KeyMismatchError(f"the evaluation keys lack the public key, which {name} needs")
+    refreshes = (
+        next((own.bootstrapping for own in sets if own.bootstrapping), b"") if required["bootstrapping"] else b""
+    )
+    if required["bootstrapping"] and not refreshes:
+        raise KeyMismatchError(f"the evaluation keys lack the bootstrapping keys, which {name} needs")
     label = program.label(Role.EVALUATION_KEYS, sets[0].label.key)
-    return Keys(label, b"" if relin is None else relin.relinearization, galois, rotations, public)
+    return Keys(label, b"" if relin is None else relin.relinearization, galois, rotations, public, refreshes)
 
 
 def _loaded(program: ProgramData, scheme: Scheme, sets: Sequence[Any]) -> list[LoadedKeys]:
@@ -161,7 +166,7 @@ def _loaded(program: ProgramData, scheme: Scheme, sets: Sequence[Any]) -> list[L
             )
         if one.label.key != sets[0].label.key:
             raise KeyMismatchError(f"{receiver} got keys of secret keys {sets[0].label.key} and {one.label.key}")
-        found.append(scheme.load(one))
+        found.append(scheme.load(one, program.native.bootstrapping))
         check_owner(found[-1], one.label.key)
     return found
 
@@ -208,6 +213,8 @@ def beyond(program: ProgramData, scheme: Scheme, held: Sequence[Keys]) -> dict[s
         required["relinearization"] = None
     if any(own.public for own in held):
         required["public"] = False
+    if any(own.bootstrapping for own in held):
+        required["bootstrapping"] = False
     if required["galois"] is None:
         return required
     best = _fullest(_by_level(loaded, required["galois"]), required, program)

@@ -179,25 +179,30 @@ class PublicKey(Message):
 
 @dataclass(frozen=True)
 class Keys(Message):
-    """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros."""
+    """Evaluation keys as bytes: what a server needs and nothing more. `public` only if the program encrypts zeros,
+    `bootstrapping` only if it refreshes."""
 
     relinearization: bytes
     galois: bytes
     rotations: tuple[int, ...]
     public: bytes
+    bootstrapping: bytes = b""
     _roles = (Role.EVALUATION_KEYS,)
 
     @classmethod
     def of_parts(cls, label: Label, parts: Sequence[bytes]) -> Keys:
         """Return the message of the keys."""
-        relinearization, galois, rotations, public = _counted(parts, 4, "set of evaluation keys")
+        count = 5 if isinstance(parts, list | tuple) and len(parts) == 5 else 4
+        relinearization, galois, rotations, public, *more = _counted(parts, count, "set of evaluation keys")
         if len(rotations) % 4:
             raise FormatError(f"{len(rotations)} bytes of rotations; a multiple of 4 is needed")
-        return cls(label, relinearization, galois, tuple(np.frombuffer(rotations, "<i4").tolist()), public)
+        return cls(label, relinearization, galois, tuple(np.frombuffer(rotations, "<i4").tolist()), public, *more)
 
     def parts(self) -> tuple[bytes, ...]:
-        """Return relinearisation key, rotation keys, rotations (4 bytes each, little-endian) and public key."""
-        return self.relinearization, self.galois, np.array(self.rotations, "<i4").tobytes(), self.public
+        """Return relinearisation key, rotation keys, rotations (4 bytes each, little-endian), public key and, if there
+        are any, bootstrapping keys."""
+        more = (self.bootstrapping,) if self.bootstrapping else ()
+        return self.relinearization, self.galois, np.array(self.rotations, "<i4").tobytes(), self.public, *more
 
     def __repr__(self) -> str:
         """Return how many keys there are and their size, no bytes."""
@@ -206,7 +211,7 @@ class Keys(Message):
     @property
     def nbytes(self) -> int:
         """Number of bytes of the keys."""
-        return len(self.relinearization) + len(self.galois) + len(self.public)
+        return len(self.relinearization) + len(self.galois) + len(self.public) + len(self.bootstrapping)
 
 
 def _counted(parts: Sequence[bytes], count: int, what: str) -> tuple[bytes, ...]:

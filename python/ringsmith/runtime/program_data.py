@@ -21,6 +21,7 @@ from ringsmith.compiler.signature import Signature
 from ringsmith.compiler.user_functions import UserFunctions
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
+from ringsmith.frontend.param_request import Bootstrapping
 from ringsmith.frontend.trace import packed_rows
 from ringsmith.ir.circuit import FREE, Circuit
 from ringsmith.ir.index_map import taken
@@ -147,7 +148,9 @@ class ProgramData:
         primes = 0
         if required["public"]:
             primes = len(self.params.moduli) + (self.encryption == "extended") * len(self.params.special)
-        return Keys(required["relinearization"], required["galois"], self.rotation_keys, primes)
+        return Keys(
+            required["relinearization"], required["galois"], self.rotation_keys, primes, required["bootstrapping"]
+        )
 
     @cached_property
     def identity(self) -> Identity:
@@ -229,13 +232,13 @@ def _parameters(context: Any, native: _native.Program, security: int, standard: 
     """Return the set of a program that was read."""
     moduli, special = tuple(context.moduli), tuple(context.special)
     log2_qp = float(sum(np.log2(float(q)) for q in (*moduli, *special)))
-    secret, error = context.secret, context.error
+    secret, error, own = context.secret, context.error, native.bootstrapping
     return ParameterSet(
         scheme=native.scheme, n=native.n, moduli=moduli, special=special, dnum=context.dnum,
         log2_scale=float(np.log2(context.scale)) if native.scheme == "ckks" else 0.0,
         plain_modulus=0 if native.scheme == "ckks" else context.plain_modulus, secret=secret, error=error,
         security=judge(native.n, log2_qp, security, standard, secret, error), name="chosen",
-        source="read with the program",
+        source="read with the program", bootstrapping=Bootstrapping(**own.values()) if own else None,
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
 def check_owner(keys: LoadedKeys, key: str) -> None:
     """Fail unless the keys are of the secret key `key`; whether they suffice is checked by what runs the program."""
     held = (("relinearization", keys.relinearization), ("rotation", keys.galois), ("public", keys.public))
+    held += (("bootstrapping", keys.bootstrapping),)
     for name, one in held:
         if one is not None and one.key_id != key:
             raise KeyMismatchError(f"the {name} key is of key {one.key_id}, the evaluation keys are labelled {key}")
@@ -48,6 +49,7 @@ class LoadedKeys:
     relinearization: _native.RelinKey | None
     galois: _native.GaloisKeys | None
     public: _native.PublicKey | None
+    bootstrapping: _native.BootstrapKeys | None = None
 
 
 class Scheme(ABC):
@@ -85,17 +87,23 @@ class Scheme(ABC):
             galois = generator.galois_keys(
                 secret, list(rotations), conjugate=required["swap_rows"], level=required["galois"]
             ).to_bytes()
+        refreshes = b""
+        if required["bootstrapping"] and program.bootstrapping is not None:
+            refreshes = _native.BootstrapKeys.generate(program.bootstrapping, generator, secret).to_bytes()
         extended = program.encryption == "extended"
         public = generator.public_key(secret, extended=extended).to_bytes() if required["public"] else b""
-        return secret, Keys(label(secret.key_id), relin, galois, rotations, public)
+        return secret, Keys(label(secret.key_id), relin, galois, rotations, public, refreshes)
 
-    def load(self, keys: Keys) -> LoadedKeys:
-        """Return the engine's objects of serialized keys."""
+    def load(self, keys: Keys, bootstrapping: _native.Bootstrapping | None = None) -> LoadedKeys:
+        """Return the engine's objects of serialized keys, those of a program's bootstrapping for it."""
         context = self.context
         return LoadedKeys(
             _native.RelinKey.from_bytes(context, keys.relinearization) if keys.relinearization else None,
             _native.GaloisKeys.from_bytes(context, keys.galois) if keys.galois else None,
             _native.PublicKey.from_bytes(context, keys.public) if keys.public else None,
+            _native.BootstrapKeys.from_bytes(bootstrapping, keys.bootstrapping)
+            if keys.bootstrapping and bootstrapping is not None
+            else None,
         )
 
     def facts(self, ciphertext: Any) -> dict[str, Any]:

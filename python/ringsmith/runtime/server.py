@@ -71,7 +71,7 @@ class Server(Shown):
         self.program = program
         self.keys = keys
         self._scheme = program.scheme
-        loaded = self._scheme.load(keys)
+        loaded = self._scheme.load(keys, program.native.bootstrapping)
         check_owner(loaded, keys.label.key)
         self._expected = expected_arguments(program.native, keys.label.key)
         self._draws = program.native.required_keys()["public"]
@@ -83,6 +83,7 @@ class Server(Shown):
             loaded.relinearization,
             loaded.galois,
             loaded.public,
+            loaded.bootstrapping,
             threads=None if threads is None else count("threads", threads),
             device=program.device,
             memory=count("memory", memory),

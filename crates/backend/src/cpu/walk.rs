@@ -233,6 +233,10 @@ impl<'a, S: Scheme> Walk<'a, S> {
                     (Some(transform), [a]) => {
                         self.scheme.transform(spread, a, transform, &of_terms)
                     }
+                    (_, [a]) if step.operation.refreshes() => {
+                        let stopped = || self.observer.cancelled();
+                        self.scheme.refresh(spread, a, &stopped)
+                    }
                     (_, []) => self
                         .scheme
                         .zero(self.zeros, self.plan.zero_index(number), step),

@@ -5,12 +5,12 @@ use super::lowered::{Lowered, Output};
 use super::lowering::Lower;
 use super::value::Source;
 use super::wide::widen;
-use crate::Error;
 use crate::scheme::interface::Spread;
 use crate::scheme::kept::Kept;
 use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::Plan;
 use crate::scheme::value::Value;
+use crate::{Error, Observer};
 use ::polynomial::{Host, Owner, Words as Shared};
 use program::{Encryption, Program};
 use rlwe::{KeyId, ZeroSample};
@@ -33,6 +33,7 @@ pub struct Around<'a, S: Lower> {
     pub lowered: &'a Lowered<S::Word>,
     pub kept: Sources<'a, S::Word>,
     pub key: KeyId,
+    pub observer: &'a dyn Observer,
 }
 
 /// Sources that stay between requests, by number.
@@ -228,6 +229,11 @@ impl<S: Lower> Around<'_, S> {
             return self
                 .scheme
                 .transform(Spread::All, a, transform, &plaintexts);
+        }
+        if let (true, [a]) = (step.operation.refreshes(), &ciphertexts[..]) {
+            return self
+                .scheme
+                .refresh(Spread::All, a, &|| self.observer.cancelled());
         }
         let plaintext = self.plaintexts.of_step(step)?;
         let operands: Vec<&S::Ciphertext> = ciphertexts.iter().collect();

@@ -303,6 +303,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
                 plaintexts: &prepared.sources,
             },
             key: self.owner.or(first).unwrap_or(KeyId::NONE),
+            observer,
         };
         let outputs = self.outputs(work, &around, observer, &mut seconds)?;
         let each = self.program.outputs.len().max(1);

@@ -17,6 +17,7 @@ impl<S: Lower> Lowering<'_, S> {
             | Operation::SwapRows(_)
             | Operation::RelinearizeRescale(_)
             | Operation::LinearTransform(..) => "key-switch",
+            Operation::Bootstrap(_) => "refresh",
             Operation::MultiplyPlain(..) => "polymul",
             Operation::EncryptZero => "zero-encrypt",
             Operation::Rescale(_) | Operation::ModDrop(_) => "rescale",
@@ -66,7 +67,7 @@ impl<S: Lower> Lowering<'_, S> {
             Operation::ModDrop(a) => self.mod_drop(of(a), limbs)?,
             Operation::Within(a, _) => of(a).clone(),
             Operation::EncryptZero if self.zeros => self.zero(number, step)?,
-            Operation::LinearTransform(..) | Operation::EncryptZero => {
+            Operation::LinearTransform(..) | Operation::EncryptZero | Operation::Bootstrap(_) => {
                 self.outside(number, step, values)?
             }
         })

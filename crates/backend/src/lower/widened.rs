@@ -123,6 +123,15 @@ impl Scheme for Widened {
         self.inner.rotate_many(spread, a, by)
     }
 
+    fn refresh(
+        &self,
+        spread: Spread,
+        a: &Ciphertext<u64>,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext<u64>, Error> {
+        self.inner.refresh(spread, a, stopped)
+    }
+
     fn apply(
         &self,
         spread: Spread,

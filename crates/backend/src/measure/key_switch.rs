@@ -305,6 +305,7 @@ fn program(params: &CkksParams, what: KeySwitches) -> Result<Program, Error> {
     };
     Ok(Program {
         name: "key-switch".into(),
+        bootstrapping: None,
         variant: String::new(),
         // A product is no fresh ciphertext: nothing of it is drawn from a seed.
         encryption: match what.purpose {

@@ -164,6 +164,15 @@ impl<W: Word> Scheme for Bfv<W> {
         Ok(self.evaluators.on(spread).rotate_rows_many(a, by, keys)?)
     }
 
+    fn refresh(
+        &self,
+        _: Spread,
+        _: &Ciphertext<W>,
+        _: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext<W>, Error> {
+        Err(Error::Input("BFV has no bootstrapping".into()))
+    }
+
     fn apply(
         &self,
         spread: Spread,

@@ -6,6 +6,7 @@ use super::interface::{
 };
 use crate::keys::key;
 use crate::{Error, KeySet};
+use ckks::bootstrap::{BootstrapParams, Bootstrapper};
 use ckks::linear_transform::ExtendedPlaintext;
 use ckks::{Ciphertext, CkksParams, Encoder, Encryptor, Evaluator, Plaintext};
 use program::Program;
@@ -13,7 +14,7 @@ use program::expression::Numbers;
 use program::step::{Operation, Step};
 use program::transform::Transform;
 use rlwe::{KeyId, Seed, Threads};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// CKKS with the keys of a run.
 pub struct Ckks {
@@ -21,11 +22,24 @@ pub struct Ckks {
     pub(crate) keys: KeySet<u64>,
     evaluators: Evaluators<Evaluator>,
     encoder: Encoder,
+    bootstrapping: Option<BootstrapParams>,
+    /// Made for the first refresh, for all that follow.
+    bootstrappers: OnceLock<Result<Evaluators<Bootstrapper>, ckks::Error>>,
+    threads: Threads,
 }
 
 impl Ckks {
-    pub fn new(params: &CkksParams, keys: &KeySet<u64>, threads: &Threads) -> Self {
+    pub fn new(
+        program: &Program,
+        params: &CkksParams,
+        keys: &KeySet<u64>,
+        threads: &Threads,
+    ) -> Self {
+        let bootstrapping = program.bootstrapping.as_ref();
         Self {
+            bootstrapping: bootstrapping.map(|own| own.params().clone()),
+            bootstrappers: OnceLock::new(),
+            threads: threads.clone(),
             params: params.clone(),
             keys: keys.clone(),
             evaluators: Evaluators {
@@ -34,6 +48,23 @@ impl Ckks {
             },
             encoder: Encoder::new(params),
         }
+    }
+}
+
+impl Ckks {
+    fn bootstrapper(&self, spread: Spread) -> Result<&Bootstrapper, Error> {
+        let make = || {
+            let params = self.bootstrapping.as_ref().ok_or(ckks::Error::Bootstrap {
+                what: "the bootstrapping of the program",
+                got: "none".into(),
+                allowed: "one where ciphertexts are refreshed".into(),
+            })?;
+            let all = Bootstrapper::new(params, self.threads.clone())?;
+            let single = all.with_threads(Threads::ONE);
+            Ok(Evaluators { single, all })
+        };
+        let made = self.bootstrappers.get_or_init(make).as_ref();
+        Ok(made.map_err(Clone::clone)?.on(spread))
     }
 }
 
@@ -127,6 +158,20 @@ impl Scheme for Ckks {
     ) -> Result<Vec<Ciphertext>, Error> {
         let keys = key(self.keys.galois.as_deref(), "rotation")?;
         Ok(self.evaluators.on(spread).rotate_many(a, by, keys)?)
+    }
+
+    fn refresh(
+        &self,
+        spread: Spread,
+        a: &Ciphertext,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext, Error> {
+        let keys = key(self.keys.bootstrapping.as_deref(), "bootstrapping")?;
+        let made = self.bootstrapper(spread)?;
+        match made.refresh_unless(a, keys, stopped) {
+            Err(ckks::Error::Stopped) => Err(Error::Cancelled),
+            refreshed => Ok(refreshed?),
+        }
     }
 
     fn apply(

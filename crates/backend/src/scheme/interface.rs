@@ -107,6 +107,14 @@ pub trait Scheme: Send + Sync + Sized + 'static {
         plaintexts: &[Arc<Self::Extended>],
     ) -> Result<Self::Ciphertext, Error>;
 
+    /// A refreshed ciphertext; [`Error::Cancelled`] soon after `stopped` says so.
+    fn refresh(
+        &self,
+        spread: Spread,
+        a: &Self::Ciphertext,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Self::Ciphertext, Error>;
+
     /// The result of any other step that computes.
     fn apply(
         &self,
@@ -152,11 +160,13 @@ macro_rules! applied {
             Operation::Relinearize(_) => {
                 e.relinearize($a()?, key($keys.relinearization.as_deref(), "relinearization")?)
             }
-            // The walk does these itself: they need no ciphertext, no evaluator, or several plaintexts.
+            // The walk does these itself: they need no ciphertext, no evaluator, several plaintexts or an
+            // observer.
             Operation::Input
             | Operation::EncryptZero
             | Operation::Within(..)
-            | Operation::LinearTransform(..) => return Err(unknown()),
+            | Operation::LinearTransform(..)
+            | Operation::Bootstrap(_) => return Err(unknown()),
             $($own => $done,)*
         };
         Ok(done?)

@@ -27,7 +27,7 @@ macro_rules! with_scheme {
                 $done
             }
             (::program::Parameters::Ckks(params), $crate::Keys::Narrow(keys)) => {
-                let $scheme = Ckks::new(params, keys, $threads);
+                let $scheme = Ckks::new(&$program, params, keys, $threads);
                 $done
             }
             _ => Err($crate::Keys::of_other_words()),

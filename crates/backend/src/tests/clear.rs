@@ -73,7 +73,8 @@ fn walk<E: Copy>(
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
             | Operation::Within(a, _)
-            | Operation::RelinearizeRescale(a) => of(a).to_vec(),
+            | Operation::RelinearizeRescale(a)
+            | Operation::Bootstrap(a) => of(a).to_vec(),
             Operation::LinearTransform(a, number) => {
                 let mut sum = zeros;
                 for giant in &program.transforms[number as usize].giants {

@@ -242,5 +242,6 @@ fn key_set<W: Word>(
                 .into(),
         ),
         public: Some(public.unwrap().into()),
+        bootstrapping: None,
     }
 }

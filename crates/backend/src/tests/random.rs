@@ -63,6 +63,7 @@ impl Maker {
         let alternating = IndexMap::new((0..s).map(|i| (i % 3 < 2).then_some(i % 3))).unwrap();
         let program = Program {
             name: "random".into(),
+            bootstrapping: None,
             variant: seed.to_string(),
             encryption,
             guarantee: Guarantee {

@@ -236,8 +236,8 @@ fn walk_bfv<W: Word>(
                     .collect();
                 e.linear_transform(of(a), &transform!(bfv, transform, encoded), galois)
             }
-            Operation::Rescale(_) | Operation::RelinearizeRescale(_) => {
-                panic!("BFV has no rescaling")
+            Operation::Rescale(_) | Operation::RelinearizeRescale(_) | Operation::Bootstrap(_) => {
+                panic!("BFV has none of these")
             }
         };
         values.push(value.unwrap());
@@ -287,6 +287,11 @@ fn walk_ckks(
             Operation::Rotate(a, by) => e.rotate(of(a), i64::from(by), galois),
             Operation::Rescale(a) => e.rescale(of(a)),
             Operation::RelinearizeRescale(a) => e.relinearize_rescale(of(a), relin),
+            Operation::Bootstrap(a) => {
+                let params = program.bootstrapping.as_ref().unwrap().params();
+                let made = ckks::bootstrap::Bootstrapper::new(params, rlwe::Threads::ONE).unwrap();
+                made.refresh(of(a), keys.bootstrapping.as_ref().unwrap())
+            }
             Operation::LinearTransform(a, number) => {
                 let transform = &program.transforms[number as usize];
                 let encoded: Vec<_> = transform

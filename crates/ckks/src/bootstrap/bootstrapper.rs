@@ -7,6 +7,7 @@ use crate::scale::same_scale;
 use crate::{Ciphertext, CkksParams, Encoder, Error, Evaluator};
 use num_complex::Complex64;
 use rlwe::{GaloisKeys, ParameterSet, Threads};
+use std::sync::Arc;
 
 /// A part of a refresh, see [`Bootstrapper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub struct Bootstrapper {
     params: BootstrapParams,
     evaluator: Evaluator,
     threads: Threads,
-    pub(super) slots_to_coeffs: Vec<EncodedMatrix>,
-    pub(super) coeffs_to_slots: Vec<EncodedMatrix>,
+    pub(super) slots_to_coeffs: Arc<Vec<EncodedMatrix>>,
+    pub(super) coeffs_to_slots: Arc<Vec<EncodedMatrix>>,
 }
 
 impl Bootstrapper {
@@ -51,13 +52,18 @@ impl Bootstrapper {
         let lowered = [main.scale(), params.lowered_scale()];
         let raised = [params.raised_scale(), params.reduction_scale()];
         Ok(Self {
-            slots_to_coeffs: encode(
+            slots_to_coeffs: Arc::new(encode(
                 params,
                 Direction::SlotsToCoeffs,
                 params.input_level(),
                 lowered,
-            )?,
-            coeffs_to_slots: encode(params, Direction::CoeffsToSlots, main.max_level(), raised)?,
+            )?),
+            coeffs_to_slots: Arc::new(encode(
+                params,
+                Direction::CoeffsToSlots,
+                main.max_level(),
+                raised,
+            )?),
             evaluator: Evaluator::new(main).with_threads(threads.clone()),
             params: params.clone(),
             threads,
@@ -69,19 +75,32 @@ impl Bootstrapper {
         &self.params
     }
 
+    /// The same on other threads, with the same matrices.
+    #[must_use]
+    pub fn with_threads(&self, threads: Threads) -> Self {
+        Self {
+            params: self.params.clone(),
+            evaluator: Evaluator::new(self.params.main()).with_threads(threads.clone()),
+            threads,
+            slots_to_coeffs: Arc::clone(&self.slots_to_coeffs),
+            coeffs_to_slots: Arc::clone(&self.coeffs_to_slots),
+        }
+    }
+
     /// Bytes of the matrices in memory.
     pub fn memory(&self) -> usize {
-        let matrices = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
+        let matrices = self.slots_to_coeffs.iter().chain(&*self.coeffs_to_slots);
         matrices.map(EncodedMatrix::memory).sum()
     }
 
     /// The same message with new levels.
     ///
     /// # Errors
-    /// [`Error::LevelsExhausted`] below the input level, [`Error::ScaleMismatch`] unless the scale is the set's,
-    /// [`Error::Bootstrap`] for another number of slots, [`Error::Rlwe`] for keys of another set or secret.
+    /// [`Error::LevelsExhausted`] below the input level, [`Error::ScaleMismatch`] unless the scale is near the set's
+    /// ([`BootstrapParams::scale_is_near`]), [`Error::Bootstrap`] for another number of slots, [`Error::Rlwe`] for keys
+    /// of another set or secret.
     pub fn refresh(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
-        self.refresh_observed(ct, keys, &mut |_| {})
+        self.refreshed(ct, keys, &mut |_| {}, &|| false)
     }
 
     /// [`Bootstrapper::refresh`] that calls `done` after each phase.
@@ -94,16 +113,43 @@ impl Bootstrapper {
         keys: &BootstrapKeys,
         done: &mut dyn FnMut(Phase),
     ) -> Result<Ciphertext, Error> {
+        self.refreshed(ct, keys, done, &|| false)
+    }
+
+    /// [`Bootstrapper::refresh`] that asks `stopped` before each factor, reduction and double angle.
+    ///
+    /// # Errors
+    /// As there, and [`Error::Stopped`].
+    pub fn refresh_unless(
+        &self,
+        ct: &Ciphertext,
+        keys: &BootstrapKeys,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext, Error> {
+        self.refreshed(ct, keys, &mut |_| {}, stopped)
+    }
+
+    fn refreshed(
+        &self,
+        ct: &Ciphertext,
+        keys: &BootstrapKeys,
+        done: &mut dyn FnMut(Phase),
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext, Error> {
         self.check(ct)?;
-        let low = self.evaluator.drop_to(ct, self.params.input_level())?;
-        let low = self.transform(low, &self.slots_to_coeffs, &keys.slots_to_coeffs)?;
+        // Read at the set's scale the message is `off` times itself; the reduction's last scale takes that back.
+        let off = ct.scale() / self.params.main().scale();
+        let mut low = self.evaluator.drop_to(ct, self.params.input_level())?;
+        low.scale = self.params.main().scale();
+        let low = self.transform(low, &self.slots_to_coeffs, &keys.slots_to_coeffs, stopped)?;
         done(Phase::SlotsToCoeffs);
         let raised = self.trace(self.raise(&low, keys)?, &keys.trace)?;
         done(Phase::Raise);
-        let moved = self.transform(raised, &self.coeffs_to_slots, &keys.coeffs_to_slots)?;
+        let (factors, rotations) = (&self.coeffs_to_slots, &keys.coeffs_to_slots);
+        let moved = self.transform(raised, factors, rotations, stopped)?;
         let conjugate = self.evaluator.conjugate(&moved, &keys.conjugation)?;
         done(Phase::CoeffsToSlots);
-        let reduced = self.reduce_parts(&moved, &conjugate, keys)?;
+        let reduced = self.reduce_parts([&moved, &conjugate], off, keys, stopped)?;
         done(Phase::Reduction);
         Ok(reduced)
     }
@@ -111,16 +157,18 @@ impl Bootstrapper {
     /// The reduction of real parts, and of imaginary ones where messages have them.
     fn reduce_parts(
         &self,
-        moved: &Ciphertext,
-        conjugate: &Ciphertext,
+        [moved, conjugate]: [&Ciphertext; 2],
+        off: f64,
         keys: &BootstrapKeys,
+        stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
-        let real = self.reduce(&self.evaluator.add(moved, conjugate)?, keys)?;
+        let reduce = |ct: &Ciphertext| self.reduce(ct, off, keys, stopped);
+        let real = reduce(&self.evaluator.add(moved, conjugate)?)?;
         if self.params.literal().message == Message::Real {
             return Ok(real);
         }
         let difference = self.evaluator.sub(moved, conjugate)?;
-        let imaginary = self.reduce(&self.times(&difference, -Complex64::I)?, keys)?;
+        let imaginary = reduce(&self.times(&difference, -Complex64::I)?)?;
         self.evaluator
             .add(&real, &self.times(&imaginary, Complex64::I)?)
     }
@@ -147,7 +195,10 @@ impl Bootstrapper {
                 remedy: "refresh before the last levels are used",
             });
         }
-        same_scale("refresh", ct.scale(), params.main().scale(), ct.level())
+        match params.scale_is_near(ct.scale()) {
+            true => Ok(()),
+            false => same_scale("refresh", ct.scale(), params.main().scale(), ct.level()),
+        }
     }
 
     /// The product with all factors, a level each.
@@ -156,8 +207,10 @@ impl Bootstrapper {
         ct: Ciphertext,
         factors: &[EncodedMatrix],
         keys: &[GaloisKeys<u64>],
+        stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
         factors.iter().zip(keys).try_fold(ct, |ct, (factor, keys)| {
+            go_on(stopped)?;
             let product = self
                 .evaluator
                 .linear_transform(&ct, &factor.transform(), keys)?;
@@ -195,21 +248,30 @@ impl Bootstrapper {
             })
     }
 
-    /// x from T/B in every slot, at the set's scale.
-    fn reduce(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
+    /// x/`off` from T/B in every slot, at the set's scale.
+    fn reduce(
+        &self,
+        ct: &Ciphertext,
+        off: f64,
+        keys: &BootstrapKeys,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext, Error> {
+        go_on(stopped)?;
         let (params, evaluator, relin) = (&self.params, &self.evaluator, &keys.relin);
         let reduction = params.reduction();
         let shifted = evaluator.add_constant(ct, (-0.25 / reduction.reach()).into())?;
-        let (top, last) = params.reduction_end();
+        let (top, last) = params.reduction_end(off);
         let scales = params.doubling_scales(top, last);
         let cosine =
             evaluator.polynomial_to_scale(&shifted, reduction.cosine(), scales[0], relin)?;
-        let sine = scales[1..]
-            .iter()
-            .try_fold(cosine, |c, scale| self.double_angle(&c, *scale, keys))?;
+        let sine = scales[1..].iter().try_fold(cosine, |c, scale| {
+            go_on(stopped)?;
+            self.double_angle(&c, *scale, keys)
+        })?;
         let mut out = match reduction.arcsine() {
             Some(series) => {
-                evaluator.polynomial_to_scale(&sine, series, params.sine_scale(), relin)?
+                let scale = params.sine_scale() / off;
+                evaluator.polynomial_to_scale(&sine, series, scale, relin)?
             }
             None => sine,
         };
@@ -236,6 +298,13 @@ impl Bootstrapper {
     fn times(&self, ct: &Ciphertext, unit: Complex64) -> Result<Ciphertext, Error> {
         self.evaluator
             .multiply_constant_to_scale(ct, unit, ct.scale())
+    }
+}
+
+fn go_on(stopped: &dyn Fn() -> bool) -> Result<(), Error> {
+    match stopped() {
+        true => Err(Error::Stopped),
+        false => Ok(()),
     }
 }
 

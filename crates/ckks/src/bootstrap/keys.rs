@@ -4,10 +4,10 @@
 use super::dft::{Direction, factors};
 use super::{BootstrapParams, Diagonals};
 use crate::Error;
-use rlwe::wire::{Reader, Tag, WireError, Writer};
+use rlwe::wire::{Fingerprint, Reader, Tag, WireError, Writer};
 use rlwe::{
-    EncapsulationKeys, GaloisKeys, KeyGenerator, KeySwitchKey, ParameterSet, RelinKey, SecretKey,
-    Threads, UniformHalf,
+    EncapsulationKeys, GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, ParameterSet, RelinKey,
+    SecretKey, Threads, UniformHalf,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -195,6 +195,33 @@ impl BootstrapKeys {
         Ok(keys)
     }
 
+    /// The secret they belong to.
+    pub fn id(&self) -> KeyId {
+        self.relin.key().id()
+    }
+
+    /// The set they belong to.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.relin.key().fingerprint()
+    }
+
+    /// Whether they are the keys of this bootstrapping: the rotations and levels it uses.
+    ///
+    /// # Errors
+    /// Those of [`BootstrapParams::factors`].
+    pub fn serve(&self, params: &BootstrapParams) -> Result<bool, Error> {
+        let set = params.key_set()?;
+        let wanted = set.slots_to_coeffs.iter().chain(&set.coeffs_to_slots);
+        let wanted: Vec<&Wanted> = wanted.chain([&set.trace, &set.conjugation]).collect();
+        let same = |(keys, wanted): (&GaloisKeys<u64>, &&Wanted)| {
+            keys.limbs() == wanted.limbs && keys.elements().eq(wanted.elements.iter().copied())
+        };
+        Ok(self.galois().count() == wanted.len()
+            && self.galois().zip(&wanted).all(same)
+            && self.relin.key().limbs() == set.conjugation.limbs
+            && self.encapsulation.to_sparse().fingerprint() == params.sparse().fingerprint())
+    }
+
     /// Number of switching keys.
     pub fn count(&self) -> usize {
         let galois = self.galois().map(|keys| keys.elements().count());
@@ -211,6 +238,17 @@ impl BootstrapKeys {
         let stages = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
         stages.chain([&self.trace, &self.conjugation])
     }
+}
+
+/// What a refresh takes, each thing by its data primes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Key switches.
+    pub switches: Vec<usize>,
+    /// Keys.
+    pub keys: Vec<usize>,
+    /// Plaintexts of the matrices, which are over the special primes as well.
+    pub plaintexts: Vec<usize>,
 }
 
 /// The rotation keys of one step: Galois elements, rising, and data primes.
@@ -291,6 +329,42 @@ impl BootstrapParams {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// What a refresh of real messages is made of, without making it.
+    ///
+    /// # Errors
+    /// Those of [`super::factors`].
+    pub fn effort(&self) -> Result<Effort, Error> {
+        let set = self.key_set()?;
+        let stages = set.slots_to_coeffs.iter().chain(&set.coeffs_to_slots);
+        let wanted = stages.chain([&set.trace, &set.conjugation]);
+        let each = wanted.flat_map(|wanted| vec![wanted.limbs; wanted.elements.len()]);
+        let mut keys: Vec<usize> = each.collect();
+        let mut switches = keys.clone();
+        // Products of the reduction: of baby and giant steps about twice the root of the degree, of double angles one.
+        let (literal, top) = (self.literal(), set.conjugation.limbs);
+        let products = (2.0 * (literal.degree as f64).sqrt()).ceil() as usize;
+        let products = products + literal.doublings as usize;
+        let depth = self.reduction().depth();
+        switches.extend((0..products).map(|i| top - i * depth / products));
+        // The relinearisation key, and the one from the sparse secret.
+        keys.extend([top, self.main().max_level() + 1]);
+        let levels = [
+            (Direction::SlotsToCoeffs, self.input_level()),
+            (Direction::CoeffsToSlots, self.main().max_level()),
+        ];
+        let mut plaintexts = Vec::new();
+        for (direction, level) in levels {
+            for (i, factor) in self.factors(direction)?.iter().enumerate() {
+                plaintexts.extend(vec![level - i + 1; factor.count()]);
+            }
+        }
+        Ok(Effort {
+            switches,
+            keys,
+            plaintexts,
+        })
     }
 
     fn key_set(&self) -> Result<KeySet, Error> {

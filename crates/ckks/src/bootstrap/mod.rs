@@ -30,6 +30,6 @@ mod tests;
 pub use bootstrapper::{Bootstrapper, Phase};
 pub use dft::{Direction, even_split, factors};
 pub use diagonals::{Diagonals, EncodedMatrix};
-pub use keys::{BootstrapKeys, KeyOptions};
+pub use keys::{BootstrapKeys, Effort, KeyOptions};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
-pub use params::{BootstrapLiteral, BootstrapParams, Message};
+pub use params::{BootstrapLiteral, BootstrapParams, Message, SCALE_ROOM};

@@ -78,7 +78,10 @@ impl Bootstrapper {
         let (main, literal) = (params.main(), params.literal());
         // The slots of T: white for the overflow, a sum of `weight` uniform terms, and the message.
         let variance = f64::from(literal.weight + 1) / 12.0;
-        let model = main.rlwe().noise_model();
+        let model = main
+            .rlwe()
+            .noise_model()
+            .with_failure_bits(params.failure_bits());
         let overflow = model
             .log2_embedding_bound(Noise::of_variance(variance, 0))
             .exp2();
@@ -128,7 +131,7 @@ fn parts_norm(message: Message) -> f64 {
 
 /// Of a key switch, in units of the slots.
 fn switched(params: &BootstrapParams, level: usize, scale: f64) -> f64 {
-    let estimator = params.main().estimator();
+    let estimator = params.estimator();
     let products = estimator.log2_key_products(level).exp2();
     products.hypot(estimator.log2_rounding(2).exp2()) / scale
 }
@@ -141,7 +144,7 @@ fn drawn(
     level: usize,
     scale: f64,
 ) -> Result<f64, Error> {
-    let estimator = params.main().estimator();
+    let estimator = params.estimator();
     let (facts, product) = (factor.facts(), scale * factor.scale());
     let products = estimator.log2_key_products(level).exp2();
     let rounding = estimator.log2_rounding(2).exp2();
@@ -159,7 +162,7 @@ fn after(
     level: usize,
     scale: f64,
 ) -> Result<(usize, f64), Error> {
-    let divisor = params.main().estimator().log2_divisor(level)?.exp2();
+    let divisor = params.estimator().log2_divisor(level)?.exp2();
     Ok((level - 1, scale * factor.scale() / divisor))
 }
 
@@ -172,7 +175,7 @@ fn raising_error(params: &BootstrapParams) -> Spread {
     };
     let sets: [&rlwe::RlweParams<u64>; 2] = [params.sparse(), params.main().rlwe()];
     let [to, from] = sets.map(|set| {
-        let model = set.noise_model();
+        let model = set.noise_model().with_failure_bits(params.failure_bits());
         model
             .log2_bound(model.key_switch(&digit, special(set)))
             .exp2()
@@ -182,13 +185,13 @@ fn raising_error(params: &BootstrapParams) -> Spread {
 
 /// What the evaluation of the reduction makes itself: of x.
 fn reduction_error(params: &BootstrapParams) -> Result<Spread, Error> {
-    let estimator = params.main().estimator();
+    let estimator = params.estimator();
     let reduction = params.reduction();
     let start = params.main().max_level() - params.literal().coeffs_to_slots;
     let degree = reduction.cosine().degree() << reduction.doublings();
     let curve = Curve::new(estimator, degree, 1.0);
     let argument = curve.argument(start, params.reduction_scale());
-    let (top, last) = params.reduction_end();
+    let (top, last) = params.reduction_end(1.0);
     let scales = params.doubling_scales(top, last);
     let cosine = curve.polynomial(&argument, reduction.cosine(), scales[0])?;
     let sine = scales[1..]

@@ -3,11 +3,15 @@
 
 use super::dft::even_split;
 use super::modular::ModularReduction;
+use crate::noise::Estimator;
 use crate::{CkksParams, Error};
 use rlwe::noise::{least_overflow, log2_overflow};
 use rlwe::{RlweContext, RlweParams, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
 use std::f64::consts::TAU;
 use zq::primes::{Direction, ntt_primes};
+
+/// log2 of the largest factor between the scale of a ciphertext that is refreshed and the set's.
+pub const SCALE_ROOM: f64 = 0.25;
 
 /// What the slots hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -75,6 +79,7 @@ pub struct BootstrapParams {
     main: CkksParams,
     sparse: RlweContext<u64>,
     reduction: ModularReduction,
+    estimator: Estimator,
 }
 
 impl BootstrapParams {
@@ -107,6 +112,7 @@ impl BootstrapParams {
             main: main.clone(),
             sparse,
             reduction,
+            estimator: main.estimator().clone(),
         };
         let (needed, given) = (made.levels(), main.max_level());
         if given < needed {
@@ -122,6 +128,24 @@ impl BootstrapParams {
             });
         }
         Ok(made)
+    }
+
+    /// The same, where each of the noises in a refresh exceeds what is reckoned with probability 2^-bits; 2^-128 unless
+    /// asked.
+    #[must_use]
+    pub fn with_failure_bits(self, bits: u32) -> Self {
+        Self {
+            estimator: self.estimator.with_failure_bits(bits),
+            ..self
+        }
+    }
+
+    pub(super) fn estimator(&self) -> &Estimator {
+        &self.estimator
+    }
+
+    pub(super) fn failure_bits(&self) -> u32 {
+        self.estimator.failure_bits()
     }
 
     /// The set it is for.
@@ -157,6 +181,12 @@ impl BootstrapParams {
     /// The level of the result.
     pub fn output_level(&self) -> usize {
         self.main.max_level() - self.literal.coeffs_to_slots - self.reduction.depth()
+    }
+
+    /// Whether ciphertexts of a scale are refreshed: one that differs from the set's by a factor of 2^±[`SCALE_ROOM`]
+    /// at most. Messages then count as larger by that factor.
+    pub fn scale_is_near(&self, scale: f64) -> bool {
+        (scale / self.main.scale()).log2().abs() <= SCALE_ROOM
     }
 
     /// log2 of a bound on the probability that a refresh fails: that a coefficient wraps further than the reduction
@@ -217,14 +247,14 @@ impl BootstrapParams {
     }
 
     /// The level the cosine's sum stands on, and the scale after the double angles: the one that the result asks for,
-    /// or where an arcsine follows the prime it is divided by.
-    pub(super) fn reduction_end(&self) -> (usize, f64) {
+    /// or where an arcsine follows the prime it is divided by. `off`: factor of the messages that is to be taken back.
+    pub(super) fn reduction_end(&self, off: f64) -> (usize, f64) {
         let reduction = &self.reduction;
         let start = self.main.max_level() - self.literal.coeffs_to_slots;
         let top = start - reduction.cosine().depth();
         let last = match reduction.arcsine() {
             Some(_) => self.main.prime(top - reduction.doublings() as usize) as f64,
-            None => self.sine_scale(),
+            None => self.sine_scale() / off,
         };
         (top, last)
     }

@@ -56,6 +56,7 @@ fn circuit(program: &Program, out: &mut Writer) {
     list(out, &program.transforms, transform::write);
     list(out, &program.steps, step::write_placeless);
     list(out, &program.outputs, |out, &output| out.u32(output));
+    program.bootstrapping.iter().for_each(|own| own.write(out));
 }
 
 fn packing(program: &Program, out: &mut Writer) {

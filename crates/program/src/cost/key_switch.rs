@@ -96,6 +96,7 @@ mod tests {
 
     fn microseconds(n: u64, data: u64, special: u64, dnum: u64) -> f64 {
         let shape = Shape {
+            refresh: None,
             n,
             word_bytes: 8,
             special,

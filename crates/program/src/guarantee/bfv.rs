@@ -147,7 +147,8 @@ impl Walk<'_> {
             Operation::Input
             | Operation::EncryptZero
             | Operation::Rescale(_)
-            | Operation::RelinearizeRescale(_) => a,
+            | Operation::RelinearizeRescale(_)
+            | Operation::Bootstrap(_) => a,
         })
     }
 

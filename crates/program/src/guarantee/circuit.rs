@@ -6,11 +6,13 @@
 use super::bound::{Assume, Effects};
 use super::ranges::Ranges;
 use crate::Error;
+use crate::bootstrapping::Refresh;
 use crate::handed::Received;
 use crate::operation::Scale;
 use crate::program::Encryption;
 use crate::step::{Plaintext, Step};
 use crate::transform::Transform;
+use ::ckks::bootstrap::Effort;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -43,6 +45,10 @@ pub struct Circuit<'a> {
     pub plaintexts: Vec<PlaintextFacts>,
     /// Linear transforms that steps apply.
     pub transforms: Cow<'a, [Transform]>,
+    /// What is known of refreshes, if there are any.
+    pub refresh: Option<Refresh>,
+    /// What a refresh takes.
+    pub effort: Option<Effort>,
     /// Facts about values in CKKS, for a probable guarantee; else empty.
     pub ranges: Ranges,
     /// Inputs, then operations.

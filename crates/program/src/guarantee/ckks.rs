@@ -3,6 +3,7 @@
 
 use super::Bound;
 use super::circuit::{Failure, Plaintexts, operands};
+use super::text::three_digits;
 use crate::handed::Received;
 use crate::program::Encryption;
 use crate::step::{Operation, Plaintext, Step};
@@ -167,6 +168,7 @@ impl Walk<'_> {
             },
             Operation::Relinearize(_) => e.relinearize(a),
             Operation::RelinearizeRescale(_) => e.relinearize_rescale(a),
+            Operation::Bootstrap(_) => self.refreshed(a, step.level)?,
             Operation::LinearTransform(_, number) => self.transformed(a, number, step.level),
             Operation::Rotate(..) => e.rotate(a),
             Operation::Rescale(_) => e.rescale(a)?,
@@ -178,6 +180,36 @@ impl Walk<'_> {
             Operation::Within(..) | Operation::Negate(_) => *a,
             // Fresh ones have no operands; BFV alone has rows to swap, as was checked.
             Operation::Input | Operation::EncryptZero | Operation::SwapRows(_) => *a,
+        })
+    }
+
+    /// A refreshed value: refused where value and error may exceed the bound that the bootstrapping was made for.
+    pub fn refreshed(&self, a: &Estimate, level: u32) -> Result<Estimate, ckks::Error> {
+        let refuse = |what, got, allowed| ckks::Error::Bootstrap { what, got, allowed };
+        let Some(refresh) = self.plaintexts.circuit.refresh else {
+            let what = "the bootstrapping of the program";
+            return Err(refuse(
+                what,
+                "none".into(),
+                "one where ciphertexts are refreshed".into(),
+            ));
+        };
+        // Of another scale than the set's, a value counts as larger, and its share of the noise too.
+        let off = (a.scale / refresh.scale).log2().abs().exp2();
+        let error = self.estimator.log2_slot_error(a).exp2();
+        let most = (a.message + error) * off;
+        if most > refresh.bound {
+            let what = "the largest value that is refreshed, error included,";
+            let allowed = format!("at most {}, the bound of the bootstrapping", refresh.bound);
+            return Err(refuse(what, three_digits(most), allowed));
+        }
+        let scale = refresh.scale;
+        Ok(Estimate {
+            message: a.message,
+            log2_error: (error + refresh.added * off * off).log2() + scale.log2(),
+            scale,
+            level: level as usize,
+            size: 2,
         })
     }
 

@@ -5,6 +5,7 @@ use super::text::{power_of_two, three_digits};
 use super::{Assume, Bound, Effects, ckks};
 use crate::Error;
 use crate::program::Program;
+use ::ckks as ckks_scheme;
 use rlwe::Threads;
 
 /// By how many bits two computations of one bound may differ: what rounding can change.
@@ -86,6 +87,7 @@ impl Program {
     /// [`Error::Values`] for constants that are contrived.
     pub fn check_guarantee(&self) -> Result<(), Error> {
         self.check_wish()?;
+        self.check_refreshes()?;
         let bound = self.bound(Assume::None, None)?;
         if bound.overflow_bits > SLACK || !self.keeps(&bound) {
             // In tiny rings the worst plaintexts do less than the limit that ordinary ones are sure to keep.
@@ -115,6 +117,24 @@ impl Program {
         let numbers: Vec<u32> = constants.iter().map(|c| c.0).collect();
         let values = self.evaluate_constants(&numbers)?;
         self.check_plaintexts(&self.measure_encodings(&values, &constants, &Threads::ONE)?)
+    }
+
+    /// The probabilities that refreshes fail add up: to half of what the program states, the other half is noise's.
+    fn check_refreshes(&self) -> Result<(), Error> {
+        let (count, stated) = (self.refreshes(), self.noise_failure_bits());
+        let Some(own) = self.bootstrapping.as_ref().filter(|_| count > 0) else {
+            return Ok(());
+        };
+        let refused = |e: ckks_scheme::Error| Error::Parameters(format!("bootstrapping: {e}"));
+        let each = own.params().log2_failure().map_err(refused)?;
+        let all = each + (count as f64).log2();
+        if all <= -f64::from(stated) {
+            return Ok(());
+        }
+        Err(Error::Guarantee(format!(
+            "{count} refreshes fail with probability 2^{all:.1} in all, 2^-{stated} is their share of what the program \
+             states; a larger bound on the overflow (log2_failure) or a lighter sparse secret fails less often"
+        )))
     }
 
     fn constant_encodings(&self) -> Vec<(u32, f64)> {

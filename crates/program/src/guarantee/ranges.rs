@@ -174,6 +174,7 @@ impl Program {
             | Operation::Negate(a)
             | Operation::Relinearize(a)
             | Operation::RelinearizeRescale(a)
+            | Operation::Bootstrap(a)
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
             | Operation::SwapRows(a) => of(a).to_vec(),

@@ -54,6 +54,8 @@ pub enum Level {
     Lower,
     /// The one below the operand's.
     Next,
+    /// The one that the program's bootstrapping leaves.
+    Refreshed,
 }
 
 /// Scale of a result.
@@ -88,4 +90,6 @@ pub enum Key {
     RowSwap,
     /// The keys of its transform's rotations.
     Transform,
+    /// The keys of the program's bootstrapping.
+    Bootstrapping,
 }

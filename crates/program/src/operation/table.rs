@@ -44,6 +44,8 @@ pub enum Operation {
     RelinearizeRescale(u32),
     /// The linear transform of that number among the program's.
     LinearTransform(u32, u32),
+    /// The same values with the levels that the program's bootstrapping leaves (many key switches).
+    Bootstrap(u32),
 }
 
 /// What an operation is, without its operands; the discriminant is its code.
@@ -86,6 +88,8 @@ pub enum Kind {
     RelinearizeRescale = 16,
     /// The linear transform of that number among the program's.
     LinearTransform = 17,
+    /// The same values with the levels that the program's bootstrapping leaves (many key switches).
+    Bootstrap = 18,
 }
 
 impl Operation {
@@ -110,6 +114,7 @@ impl Operation {
             Self::SwapRows(..) => Kind::SwapRows,
             Self::RelinearizeRescale(..) => Kind::RelinearizeRescale,
             Self::LinearTransform(..) => Kind::LinearTransform,
+            Self::Bootstrap(..) => Kind::Bootstrap,
         }
     }
 
@@ -134,6 +139,7 @@ impl Operation {
             Self::SwapRows(a) => ([a, 0], 1),
             Self::RelinearizeRescale(a) => ([a, 0], 1),
             Self::LinearTransform(a, _) => ([a, 0], 1),
+            Self::Bootstrap(a) => ([a, 0], 1),
         }
     }
 
@@ -159,6 +165,7 @@ impl Operation {
             Self::SwapRows(a) => Self::SwapRows(f(a)),
             Self::RelinearizeRescale(a) => Self::RelinearizeRescale(f(a)),
             Self::LinearTransform(a, transform) => Self::LinearTransform(f(a), transform),
+            Self::Bootstrap(a) => Self::Bootstrap(f(a)),
         }
     }
 
@@ -183,13 +190,14 @@ impl Operation {
             Self::SwapRows(_) => Attributes::NONE,
             Self::RelinearizeRescale(_) => Attributes::NONE,
             Self::LinearTransform(_, transform) => Attributes { transform: Some(transform), ..Attributes::NONE },
+            Self::Bootstrap(_) => Attributes::NONE,
         }
     }
 }
 
 impl Kind {
     /// All kinds, in order of their codes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Input,
         Self::EncryptZero,
         Self::Add,
@@ -208,6 +216,7 @@ impl Kind {
         Self::SwapRows,
         Self::RelinearizeRescale,
         Self::LinearTransform,
+        Self::Bootstrap,
     ];
 
     /// The operation of this kind with operands, and those of the attributes that the kind has.
@@ -234,13 +243,14 @@ impl Kind {
             (Self::SwapRows, [a]) => Operation::SwapRows(*a),
             (Self::RelinearizeRescale, [a]) => Operation::RelinearizeRescale(*a),
             (Self::LinearTransform, [a]) => Operation::LinearTransform(*a, attributes.transform()?),
-            (Self::Input | Self::EncryptZero | Self::Add | Self::Sub | Self::Negate | Self::AddPlain | Self::SubPlain | Self::MultiplyPlain | Self::Multiply | Self::Square | Self::Relinearize | Self::Rotate | Self::Rescale | Self::ModDrop | Self::Within | Self::SwapRows | Self::RelinearizeRescale | Self::LinearTransform, _) => return Err(Misfit::Operands(self.facts().operands)),
+            (Self::Bootstrap, [a]) => Operation::Bootstrap(*a),
+            (Self::Input | Self::EncryptZero | Self::Add | Self::Sub | Self::Negate | Self::AddPlain | Self::SubPlain | Self::MultiplyPlain | Self::Multiply | Self::Square | Self::Relinearize | Self::Rotate | Self::Rescale | Self::ModDrop | Self::Within | Self::SwapRows | Self::RelinearizeRescale | Self::LinearTransform | Self::Bootstrap, _) => return Err(Misfit::Operands(self.facts().operands)),
         })
     }
 }
 
 /// What is known of each kind, in order of their codes.
-pub(super) static TABLE: [Facts; 18] = [
+pub(super) static TABLE: [Facts; 19] = [
     Facts { name: "input", bfv: true, ckks: true, operands: 0, takes: None, attributes: &[], parts: Parts::Two, level: Level::Top, scale: Scale::Set, key: Key::None, runs: false },
     Facts { name: "encrypt_zero", bfv: true, ckks: true, operands: 0, takes: None, attributes: &[], parts: Parts::Two, level: Level::Chosen, scale: Scale::Chosen, key: Key::Public, runs: true },
     Facts { name: "add", bfv: true, ckks: true, operands: 2, takes: None, attributes: &[], parts: Parts::Same, level: Level::Same, scale: Scale::Same, key: Key::None, runs: true },
@@ -259,4 +269,5 @@ pub(super) static TABLE: [Facts; 18] = [
     Facts { name: "swap_rows", bfv: true, ckks: false, operands: 1, takes: Some(2), attributes: &[], parts: Parts::Two, level: Level::Same, scale: Scale::Same, key: Key::RowSwap, runs: true },
     Facts { name: "relinearize_rescale", bfv: false, ckks: true, operands: 1, takes: Some(3), attributes: &[], parts: Parts::Two, level: Level::Next, scale: Scale::Divided, key: Key::Relinearization, runs: true },
     Facts { name: "linear_transform", bfv: true, ckks: true, operands: 1, takes: Some(2), attributes: &[Attribute::Transform], parts: Parts::Two, level: Level::Same, scale: Scale::Product, key: Key::Transform, runs: true },
+    Facts { name: "bootstrap", bfv: false, ckks: true, operands: 1, takes: Some(2), attributes: &[], parts: Parts::Two, level: Level::Refreshed, scale: Scale::Set, key: Key::Bootstrapping, runs: true },
 ];

@@ -7,6 +7,8 @@ use super::*;
 /// The circuit of a program, step by step.
 fn by_hand(program: &Program) -> Circuit<'_> {
     let mut circuit = Circuit {
+        refresh: None,
+        effort: None,
         steps: vec![].into(),
         ..program.circuit()
     };

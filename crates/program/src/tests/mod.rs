@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Programs as bytes: what is written is read again, and what no writer makes is refused with its reason.
 
+mod bootstrapping;
 mod bytes;
 mod circuit;
 mod clear;

@@ -28,6 +28,8 @@ fn circuit_of(exact: bool, operations: &[Operation]) -> f64 {
     let program = if exact { bfv } else { ckks };
     let input = program.steps[0];
     let mut circuit = Circuit {
+        refresh: None,
+        effort: None,
         inputs: vec![1.0; 2],
         received: vec![],
         steps: vec![].into(),

@@ -197,6 +197,7 @@ pub fn sample(parameters: Parameters) -> Program {
             bound: 4.0,
             slots: IndexMap::new((0..slots).map(|i| (i < 3).then_some(i))).unwrap(),
         }],
+        bootstrapping: None,
         transforms: vec![
             transform(scale, &[(-3, &[(-1, 0), (0, 0), (2, 0)]), (0, &[(1, 0)])]),
             transform(1.0, &[(0, &[(0, -1), (1, -1), (3, -1)]), (4, &[(0, -1)])]),

@@ -5,6 +5,7 @@ use super::Program;
 use super::arrays::{index_map, numbers};
 use super::circuit::{Noise, received, strength};
 use super::step::{Giants, Step, encryption, needed, operands, transform};
+use crate::bootstrapping::Bootstrapping;
 use crate::context::Context;
 use crate::errors::Kind;
 use crate::numbers::number;
@@ -52,6 +53,7 @@ impl ProgramBuilder {
             name,
             variant,
             parameters: parameters(&context),
+            bootstrapping: None,
             encryption: self::encryption(encryption)?,
             guarantee: Guarantee {
                 bits: 0.0,
@@ -72,6 +74,11 @@ impl ProgramBuilder {
             reading: Reading::default(),
         };
         Ok(Self { program })
+    }
+
+    /// Sets what refreshes are made of.
+    fn bootstrapping(&mut self, own: &Bootstrapping) {
+        self.program.bootstrapping = Some(own.inner.clone());
     }
 
     /// Adds an argument with values from `low` to `high` (BFV: integers). `packing` has the element of every slot of

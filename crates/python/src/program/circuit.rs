@@ -2,8 +2,10 @@
 //! Circuits as far as noise goes: what a search for parameters asks bounds of.
 
 use super::step::{Giants, Step, encryption, transform};
+use crate::bootstrapping::Bootstrapping;
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
+use crate::work::Work;
 use ::program::{Assume, Digits, Estimator, PlaintextFacts, Ranges, Received, Strength};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -146,6 +148,8 @@ impl Circuit {
             received: received.into_iter().map(read).collect::<PyResult<_>>()?,
             plaintexts: plaintexts.into_iter().map(facts).collect(),
             transforms: vec![].into(),
+            refresh: None,
+            effort: None,
             ranges: Ranges::default(),
             steps: vec![].into(),
             outputs: outputs.into(),
@@ -176,6 +180,18 @@ impl Circuit {
         #[pyo3(from_py_with = number)] everywhere: Vec<f64>,
     ) {
         (self.inner.ranges.promised, self.inner.ranges.everywhere) = (promised, everywhere);
+    }
+
+    /// Sets what refreshes are made of; each noise in one exceeds what is reckoned with probability 2^-failure_bits.
+    fn bootstrapping(
+        &mut self,
+        py: Python<'_>,
+        own: &Bootstrapping,
+        #[pyo3(from_py_with = number)] failure_bits: u32,
+    ) -> PyResult<()> {
+        self.inner.refresh = Some(py.work(|| own.inner.refresh(failure_bits))?);
+        self.inner.effort = own.inner.effort().cloned();
+        Ok(())
     }
 
     /// Adds an operation; its place in the source has no meaning here.

@@ -3,6 +3,7 @@
 
 use super::arrays::{map_array, number_array, numbers};
 use super::circuit;
+use crate::bootstrapping::Bootstrapping;
 use crate::context::{BfvContext, CkksContext, Context};
 use crate::errors::Kind;
 use crate::numbers::number;
@@ -336,7 +337,7 @@ impl Program {
     }
 
     /// The evaluation keys that are needed: `relinearization` and `galois` with the level they serve or None,
-    /// `rotations`, `swap_rows`, `public`.
+    /// `rotations`, `swap_rows`, `public`, `bootstrapping`.
     fn required_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (keys, facts) = (self.inner.required_keys(), PyDict::new(py));
         facts.set_item("relinearization", keys.relinearization)?;
@@ -344,7 +345,21 @@ impl Program {
         facts.set_item("rotations", keys.rotations)?;
         facts.set_item("swap_rows", keys.swap_rows)?;
         facts.set_item("public", keys.public)?;
+        facts.set_item("bootstrapping", keys.bootstrapping)?;
         Ok(facts)
+    }
+
+    /// What refreshes are made of, None without.
+    #[getter]
+    fn bootstrapping(&self) -> Option<Bootstrapping> {
+        let inner = self.inner.bootstrapping.clone()?;
+        Some(Bootstrapping { inner })
+    }
+
+    /// Refreshes among the steps.
+    #[getter]
+    fn refreshes(&self) -> usize {
+        self.inner.refreshes()
     }
 
     /// Cost of a run: `memory`, `keys`, `ciphertext` in bytes, `work` in butterflies.

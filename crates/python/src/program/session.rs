@@ -6,6 +6,7 @@ use super::arrays::numbers;
 use super::build::parameters;
 use crate::backend::Backend;
 use crate::bfv::BfvCiphertext;
+use crate::bootstrapping::BootstrapKeys;
 use crate::ckks::CkksCiphertext;
 use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
@@ -97,6 +98,7 @@ fn key_set<W: Word>(
     relinearization: Option<Option<Arc<rlwe::RelinKey<W>>>>,
     galois: Option<Option<Arc<rlwe::GaloisKeys<W>>>>,
     public: Option<Option<Arc<rlwe::PublicKey<W>>>>,
+    bootstrapping: Option<&BootstrapKeys>,
 ) -> PyResult<KeySet<W>> {
     let (Some(relinearization), Some(galois), Some(public)) = (relinearization, galois, public)
     else {
@@ -106,6 +108,7 @@ fn key_set<W: Word>(
         relinearization,
         galois,
         public,
+        bootstrapping: bootstrapping.map(|keys| Arc::clone(&keys.inner)),
     })
 }
 
@@ -126,7 +129,9 @@ impl Session {
     /// not depend on their number. `device`: a backend that runs the program in place of this machine's processor.
     /// `memory`: bytes that may stay taken between runs by what is prepared once, keys and plaintexts.
     #[new]
-    #[pyo3(signature = (program, context, relinearization, galois, public, *, threads=None, device=None, memory=MEMORY))]
+    #[pyo3(signature = (
+        program, context, relinearization, galois, public, bootstrapping=None, *, threads=None, device=None, memory=MEMORY
+    ))]
     #[expect(
         clippy::too_many_arguments,
         reason = "Python's keyword arguments are separate"
@@ -137,6 +142,7 @@ impl Session {
         relinearization: Option<&RelinKey>,
         galois: Option<&GaloisKeys>,
         public: Option<&PublicKey>,
+        bootstrapping: Option<&BootstrapKeys>,
         #[pyo3(from_py_with = number)] threads: Option<usize>,
         device: Option<&Backend>,
         #[pyo3(from_py_with = number)] memory: usize,
@@ -155,11 +161,13 @@ impl Session {
                 of_width!(relinearization, W128),
                 of_width!(galois, W128),
                 of_width!(public, W128),
+                bootstrapping,
             )?),
             _ => Keys::Narrow(key_set(
                 of_width!(relinearization, W64),
                 of_width!(galois, W64),
                 of_width!(public, W64),
+                bootstrapping,
             )?),
         };
         let threads = threads_or_all(threads)?;

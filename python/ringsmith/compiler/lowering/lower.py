@@ -185,6 +185,8 @@ class _Lowering:
             x = x.compact()
             bound, everywhere = node.attributes["bound"], x.fills(self.slots)
             cts = tuple(self.builder.within(ct, bound, everywhere, node.where) for ct in x.cts)
+            if "bootstraps" in node.attributes:
+                cts = tuple(self.builder.bootstrap(ct, node.where) for ct in cts)
             return Packed(cts, x.ct, x.slot, x.period, x.zeros)
         if node.op is Op.NEGATE:
             return negate(self.builder, x, node.where)

@@ -85,9 +85,9 @@ class Requirements:
         """Return the bits of noise budget that a BFV result must be sure to keep."""
         return _BFV_MARGIN + (noise.publication_budget(n) if self.publish else 0.0)
 
-    def scheduled(self, program: SlotProgram) -> schedule_ckks.Schedule:
-        """Return a CKKS program with its relinearisations and rescales placed."""
-        return schedule_ckks.schedule(program, keep=self.keep)
+    def scheduled(self, program: SlotProgram, fresh: int = 0) -> schedule_ckks.Schedule:
+        """Return a CKKS program with its relinearisations and rescales placed; `fresh`: depth after a refresh."""
+        return schedule_ckks.schedule(program, keep=self.keep, fresh=fresh)
 
     def at_level(self, program: SlotProgram, level: int) -> Circuit:
         """Return the BFV circuit of a program with all of it at a level."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ringsmith.compiler.params.bootstrapping import native
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.ir.circuit import RELINEARIZATIONS, ROW_SWAPS, Circuit
 
@@ -21,6 +22,8 @@ class Keys:
     galois: int | None
     automorphisms: int
     public: int = 0
+    #: Whether ciphertexts are refreshed.
+    refreshes: bool = False
 
     @classmethod
     def of(cls, circuit: Circuit) -> Keys:
@@ -33,7 +36,13 @@ class Keys:
             elif step.rotations or step.kind in ROW_SWAPS:
                 turned.append(step.level)
         swaps = any(step.kind in ROW_SWAPS for step in circuit.steps)
-        return cls(max(relinearized, default=None), max(turned, default=None), len(circuit.rotations()) + swaps)
+        return cls(
+            max(relinearized, default=None),
+            max(turned, default=None),
+            len(circuit.rotations()) + swaps,
+            0,
+            circuit.refreshes() > 0,
+        )
 
     def relinearization_bytes(self, params: ParameterSet) -> int:
         """Return the bytes of the relinearisation key."""
@@ -47,7 +56,13 @@ class Keys:
         """Return the bytes of all."""
         bits = sum(q.bit_length() for q in (*params.moduli, *params.special)[: self.public])
         public = params.n * bits // 8
-        return self.relinearization_bytes(params) + self.automorphisms * self.galois_bytes(params) + public
+        own = self.relinearization_bytes(params) + self.automorphisms * self.galois_bytes(params) + public
+        return own + (refresh_bytes(params) if self.refreshes else 0)
+
+
+def refresh_bytes(params: ParameterSet) -> int:
+    """Return the bytes of the keys of a set's bootstrapping."""
+    return sum(key_bytes(params, limbs - 1) for limbs in native(params).effort()["keys"])
 
 
 def key_bytes(params: ParameterSet, level: int | None) -> int:

@@ -19,6 +19,7 @@ from enum import IntEnum
 from typing import Any
 
 from ringsmith import _native
+from ringsmith.compiler.params import bootstrapping
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
 from ringsmith.errors import KernelError, ParameterError
@@ -95,15 +96,34 @@ def bound(
     In CKKS a promise about some of the slots (`rs.within`) counts for the error, not for overflow: the other
     slots hold other values and would spoil the rest if they wrapped.
     """
+    failure_bits, refresh = _shared(circuit, params, failure_bits)
     estimator = _estimator(params, failure_bits)
-    native = described(circuit, encryption, with_ranges=guarantee == PROBABLE)
+    native = described(circuit, encryption, with_ranges=guarantee == PROBABLE, refresh=refresh)
     found = estimator.bound(native, assume.name.lower(), guarantee)
     return Noise(found["bits"], found["overflow_bits"], circuit.steps[int(found["step"])])
 
 
 def of_results(circuit: Circuit, params: ParameterSet, *, encryption: str, failure_bits: int, bits: float) -> list[Any]:
     """Return the noise of each result of a circuit whose guarantee is `bits`, as a program that takes it reckons."""
-    return _estimator(params, failure_bits).results(described(circuit, encryption), bits)
+    failure_bits, refresh = _shared(circuit, params, failure_bits)
+    return _estimator(params, failure_bits).results(described(circuit, encryption, refresh=refresh), bits)
+
+
+def _shared(
+    circuit: Circuit, params: ParameterSet, failure_bits: int
+) -> tuple[int, tuple[_native.Bootstrapping, int] | None]:
+    """Return the failure bits of noise, and the bootstrapping with them: refreshes have half of the probability that a
+    program states."""
+    if not (count := circuit.refreshes()):
+        return failure_bits, None
+    own = bootstrapping.native(params)
+    if own.log2_failure + math.log2(count) > -failure_bits - 1:
+        raise ParameterError(
+            f"{count} refreshes fail with probability 2^{own.log2_failure + math.log2(count):.1f} in all, "
+            f"2^-{failure_bits + 1} is their share; use a log2_failure of {-failure_bits - 1 - math.log2(count):.1f}, "
+            "or a smaller failure_bits of the kernel"
+        )
+    return failure_bits + 1, (own, failure_bits + 1)
 
 
 def log2_publication(n: int, failure_bits: int = FAILURE_BITS) -> float:

@@ -34,6 +34,41 @@ class Ranges:
     norms: Mapping[Transform, tuple[float, float]]
 
 
+def messages(circuit: Circuit, set_scale: float) -> list[float]:
+    """Return a bound on the slots of each step's value, without promises that leave out slots, as the engine's certain
+    bounds have it; what is refreshed counts as larger where its scale is not the set's."""
+    names = [name for name, packing in circuit.inputs.items() for _ in packing.gather]
+    values: list[float] = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in circuit.steps:
+            if step.kind is Kind.INPUT:
+                values.append(float(circuit.bounds[names[len(values)]]))
+            else:
+                values.append(float(_message(circuit, step, [np.float64(values[arg]) for arg in step.args])))
+    off = {step.args[0]: circuit.steps[step.args[0]].scale / set_scale for step in circuit.steps if step.refreshes}
+    return [value * max(off.get(number, 1), 1 / off.get(number, 1)) for number, value in enumerate(values)]
+
+
+def _message(circuit: Circuit, step: Step, args: list[np.float64]) -> Any:
+    plain = float(circuit.plains[step.plain].bound) if step.plain >= 0 else 0.0
+    if step.kind is Kind.ENCRYPT_ZERO:
+        return 0.0
+    if step.kind in (Kind.ADD, Kind.SUB):
+        return args[0] + args[-1]
+    if step.kind in CIPHER_PRODUCTS:
+        return args[0] * args[-1]
+    if step.kind in _SUMS_WITH_PLAIN:
+        return args[0] + plain
+    if step.kind in _PRODUCTS_WITH_PLAIN:
+        return args[0] * plain
+    if step.kind is Kind.WITHIN and step.everywhere:
+        return min(args[0], step.bound)
+    if step.transform is not None:
+        factors = (circuit.plains[t.plain].bound if t.plain >= 0 else 1.0 for t in step.transform.terms)
+        return args[0] * sum(map(float, factors))
+    return args[0]
+
+
 #: Under a program's first input: circuits are made anew for every scale, these are not.
 _KNOWN: WeakKeyDictionary[InputPacking, dict[Any, Ranges]] = WeakKeyDictionary()
 

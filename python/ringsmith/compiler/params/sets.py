@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ringsmith import _native, shipped
 from ringsmith.compiler.params import primes
 from ringsmith.errors import ParameterError
 from ringsmith.files import read_toml
-from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.param_request import Bootstrapping, ParamRequest
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.scalars import is_int, is_number, is_whole
 from ringsmith.shown import Shown
@@ -55,6 +55,7 @@ class ParameterSet(Shown):
     security: Security
     name: str
     source: str
+    bootstrapping: Bootstrapping | None = None
 
     def __repr__(self) -> str:
         """Return scheme, degree, primes and security in short."""
@@ -63,7 +64,10 @@ class ParameterSet(Shown):
 
     def _facts(self) -> list[tuple[str, str]]:
         scale, t = ("scale", f"2^{self.log2_scale:g}"), ("plain_modulus", str(self.plain_modulus))
+        own = self.bootstrapping
+        refreshes = [("bootstrapping", repr(own))] if own else []
         return [
+            *refreshes,
             ("moduli", ", ".join(map(str, self.moduli))),
             ("special", ", ".join(map(str, self.special)) or "none"),
             ("digits", str(self.dnum)),
@@ -182,7 +186,25 @@ def check(
         scheme=scheme, n=request.n, moduli=tuple(moduli), special=tuple(special),
         dnum=request.dnum or len(moduli), log2_scale=request.log2_scale or 0.0, plain_modulus=t,
         secret=request.secret, error=request.error, security=judged, name=request.name, source=request.source,
+        bootstrapping=_bootstrapping(request, scheme),
     )  # fmt: skip
+
+
+def _bootstrapping(request: ParamRequest, scheme: str) -> Bootstrapping | None:
+    """Return the bootstrapping of a set, its numbers numbers; the engine checks that they fit."""
+    own = request.bootstrapping
+    if own is None:
+        return None
+    if not isinstance(own, Bootstrapping) or scheme != "ckks":
+        raise ParameterError(f"ParamRequest: bootstrapping={own!r}; an rs.Bootstrapping is needed, and CKKS")
+    for name, kind in (("bound", is_number), ("log2_ratio", is_number), ("log2_failure", is_number)):
+        if getattr(own, name) is not None and not kind(getattr(own, name)):
+            raise ParameterError(f"Bootstrapping: {name}={getattr(own, name)!r}; a finite number is needed")
+    for name in ("slots_to_coeffs", "coeffs_to_slots", "weight", "degree", "doublings", "arcsine"):
+        value = getattr(own, name)
+        if not is_int(value) or not 0 <= value < 1 << 16:
+            raise ParameterError(f"Bootstrapping: {name}={value!r}; a whole number below 65536 is needed")
+    return own
 
 
 def _secure(request: ParamRequest, log2_qp: float, judged: Security) -> str:
@@ -220,11 +242,16 @@ def _line(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable()
 
 
+def _fields(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) <= {one.name for one in fields(Bootstrapping)}
+
+
 _LISTS = ("data_bits", "special_bits", "moduli", "special")
 # Type of each key of a set's file, or of its list's items.
 _HOLDS: dict[str, Callable[[Any], bool]] = {
     "n": _whole, "data_bits": _size, "special_bits": _size, "moduli": _whole, "special": _whole, "dnum": _size,
     "log2_scale": _real, "plain_modulus": _whole, "secret": _line, "error": _line, "scheme": _line, "source": _line,
+    "bootstrapping": _fields,
 }  # fmt: skip
 
 
@@ -253,6 +280,8 @@ def _request(what: str, name: str, entry: Any) -> ParamRequest:
     if "n" not in entry:
         raise ParameterError(f"{what} has no n")
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    if "bootstrapping" in values:
+        values["bootstrapping"] = Bootstrapping(**values["bootstrapping"])
     return ParamRequest(**values, name=name)
 
 

@@ -52,9 +52,13 @@ def _real(value: Any) -> float:
         return math.inf
 
 
-def described(circuit: Circuit, encryption: str, *, with_ranges: bool = False) -> _native.Circuit:
+def described(
+    circuit: Circuit, encryption: str, *, with_ranges: bool = False,
+    refresh: tuple[_native.Bootstrapping, int] | None = None,
+) -> _native.Circuit:  # fmt: skip
     """Return a circuit as far as its noise goes, its inputs encrypted under the `secret` or the `public` key.
 
+    `refresh`: the bootstrapping of its refreshes, and failure bits of each noise in it.
     `with_ranges`: with the magnitudes of its values, which a probable guarantee reckons with.
     """
     inputs = [_real(circuit.bounds[name]) for name, packing in circuit.inputs.items() for _ in packing.gather]
@@ -66,6 +70,8 @@ def described(circuit: Circuit, encryption: str, *, with_ranges: bool = False) -
     ]
     uniform = [plain.uniform for plain in circuit.plains]
     native = _native.Circuit(circuit.scheme, encryption, inputs, list(circuit.outputs), plaintexts, received, uniform)
+    if refresh is not None:
+        native.bootstrapping(*refresh)
     found = ranges(circuit) if with_ranges and circuit.scheme == "ckks" else None
     steps = Steps(native, found.norms if found else None)
     for step in circuit.steps:

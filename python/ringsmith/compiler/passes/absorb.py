@@ -94,7 +94,10 @@ class _Walk:
 
     def _promise(self, node: Node, factor: float) -> Node | None:
         arg = self._arg(node, 0, factor)
-        return None if arg is None else nodes.within(arg, node.attributes["bound"] * factor, node.where)
+        if arg is None:
+            return None
+        bound, bootstraps = abs(node.attributes["bound"] * factor), "bootstraps" in node.attributes
+        return nodes.within(arg, bound, node.where, bootstraps=bootstraps)
 
 
 _SCALING: dict[Op, Callable[[_Walk, Node, float], Node | None]] = {

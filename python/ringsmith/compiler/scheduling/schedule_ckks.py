@@ -70,21 +70,29 @@ class Schedule:
     depth: int
     #: Results keep the level that they are found at, for a program that takes them.
     keep: bool = False
+    #: The depth of refreshed ciphertexts, at which everything starts; 0 where nothing is refreshed.
+    fresh: int = 0
+
+    def refreshed(self) -> list[_Planned]:
+        """Return the operands of all refreshes."""
+        return [self.planned[own.args[0]] for own in self.planned if own.kind is Kind.BOOTSTRAP]
 
     def resolved(self, moduli: Sequence[int], log2_scale: float) -> Circuit:
         """Return the circuit for a chain of at least `depth + 1` primes."""
         return resolve(self, moduli, log2_scale)
 
 
-def schedule(program: SlotProgram, *, keep: bool = False) -> Schedule:
-    """Place relinearisations, rescales and prime drops; results `keep` their levels for another program."""
-    return replace(_Scheduler(program).run(), keep=keep)
+def schedule(program: SlotProgram, *, keep: bool = False, fresh: int = 0) -> Schedule:
+    """Place relinearisations, rescales and prime drops; results `keep` their levels for another program. `fresh`: the
+    depth of refreshed ciphertexts."""
+    return replace(_Scheduler(program, fresh).run(), keep=keep, fresh=fresh)
 
 
-def scales(moduli: Sequence[int], log2_scale: float) -> list[float]:
-    """Return the scale at each depth for a chain (first prime first); moduli[-1] is dropped first."""
-    chain = [2.0**log2_scale]
-    for prime in reversed(moduli[1:]):
+def scales(moduli: Sequence[int], log2_scale: float, fresh: int = 0) -> list[float]:
+    """Return the scale at each depth for a chain (first prime first); moduli[-1] is dropped first. Down to depth
+    `fresh` primes are dropped without a rescale."""
+    chain = [2.0**log2_scale] * (fresh + 1)
+    for prime in reversed(moduli[1 : len(moduli) - fresh]):
         chain.append(chain[-1] ** 2 / prime)
     return chain
 
@@ -93,7 +101,7 @@ def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Ci
     """Fill in levels and scales for a chain of at least `depth + 1` primes."""
     tell(f"{len(scheduled.planned)} steps, {len(moduli)} primes, scale 2^{log2_scale:g}")
     top = len(moduli) - 1
-    chain = scales(moduli, log2_scale)
+    chain = scales(moduli, log2_scale, scheduled.fresh)
     steps = []
     for planned in scheduled.planned:
         scale = chain[planned.depth] ** 2 if planned.raw else chain[planned.depth]
@@ -139,8 +147,9 @@ def _is_plain_product(op: SlotOp) -> bool:
 class _Scheduler:
     """One pass over a slot program."""
 
-    def __init__(self, program: SlotProgram) -> None:
+    def __init__(self, program: SlotProgram, fresh: int = 0) -> None:
         self.program = program
+        self.fresh = fresh
         self.planned: list[_Planned] = []
         self.plains = list(program.plains)
         self.uses = Counter(arg for op in program.ops for arg in op.args)
@@ -160,9 +169,17 @@ class _Scheduler:
         for number in range(len(self.program.ops)):
             if number not in self.inlined:
                 self._materialize(number)
+                if self.fresh and number + 1 == len(self.first):
+                    self._drop_inputs()
         outputs = tuple(self._normal(number) for number in self.program.outputs)
         depth = max((planned.depth for planned in self.planned), default=0)
         return Schedule(self.program, tuple(self.planned), tuple(self.plains), outputs, depth)
+
+    def _drop_inputs(self) -> None:
+        """Bring the inputs, which come first, to the level that refreshes leave: there all scales are those of one
+        chain."""
+        for number in range(len(self.first)):
+            self.normal[number] = self._dropped(self.normal[number], self.fresh, self.program.ops[number].where)
 
     def _find_inlined(self) -> set[int]:
         """Return the sums and products with one use, and that in a sum: they are computed as part of it."""
@@ -186,6 +203,9 @@ class _Scheduler:
         if op.kind is Kind.INPUT:
             # Inputs are the first operations.
             self.normal[number] = self._emit(_Planned(Kind.INPUT, (), op.where, self.first[number], False, 2))
+        elif op.kind is Kind.BOOTSTRAP:
+            refreshed = _Planned(Kind.BOOTSTRAP, (self._normal(op.args[0]),), op.where, self.fresh, False, 2)
+            self.normal[number] = self._emit(refreshed)
         elif op.kind is Kind.ROTATE or (op.kind is Kind.LINEAR_TRANSFORM and not op.plains):
             x = self._normal(op.args[0])
             depth = self.planned[x].depth

@@ -137,7 +137,8 @@ impl Probable<'_> {
             Operation::Input
             | Operation::EncryptZero
             | Operation::Rescale(_)
-            | Operation::RelinearizeRescale(_) => a.clone(),
+            | Operation::RelinearizeRescale(_)
+            | Operation::Bootstrap(_) => a.clone(),
         })
     }
 

@@ -161,6 +161,12 @@ impl Probable<'_> {
                 self.rescaled(number, &switched)?
             }
             Operation::Rescale(_) => self.rescaled(number, a)?,
+            // Its bound is a certain one: nothing is taken as independent.
+            Operation::Bootstrap(_) => Value {
+                known: self.walk.refreshed(&a.whole(), step.level)?,
+                encoded: Affine::default(),
+                drawn: Affine::default(),
+            },
             Operation::Rotate(_, by) => {
                 let (place, width) = (self.draws.shift(by), self.draws.width);
                 let switching = self.switching(step.level);

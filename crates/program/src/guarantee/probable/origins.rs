@@ -64,7 +64,9 @@ impl Origins {
             let source = match step.operation {
                 // Results of other programs may be of one polynomial, and of one with what is encrypted here.
                 Operation::Input if circuit.receives() => Ok(Source::Fresh(0)),
-                Operation::Input | Operation::EncryptZero => Ok(Source::Fresh(number)),
+                Operation::Input | Operation::EncryptZero | Operation::Bootstrap(_) => {
+                    Ok(Source::Fresh(number))
+                }
                 Operation::Add(a, b) | Operation::Sub(a, b) => match pair(a, b) {
                     (a, b) if a == b => Err(a),
                     (a, b) => Ok(Source::Sum(a, b)),

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The bootstrapping of a program: what its refreshes are made of, its bytes, and the facts that guarantee and price
+//! are reckoned from. Messages are real numbers in all n/2 slots.
+
+use crate::Error;
+use ckks::CkksParams;
+use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Bootstrapper, Effort, Message};
+use rlwe::wire::{Reader, Writer};
+use rlwe::{SecurityPolicy, Threads};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// A checked bootstrapping of a program's set. Clones share what was computed about it.
+#[derive(Clone, Debug)]
+pub struct Bootstrapping {
+    params: BootstrapParams,
+    /// The error that a refresh adds, by failure bits.
+    added: Arc<Mutex<BTreeMap<u32, f64>>>,
+    effort: Arc<OnceLock<Option<Effort>>>,
+}
+
+impl PartialEq for Bootstrapping {
+    fn eq(&self, other: &Self) -> bool {
+        self.params.literal() == other.params.literal() && self.params.main() == other.params.main()
+    }
+}
+
+/// What is known of every refresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refresh {
+    /// Scale of the set, which operands have about and results have.
+    pub scale: f64,
+    /// Bound on the slots of an operand, error included.
+    pub bound: f64,
+    /// Bound on the error that is added.
+    pub added: f64,
+    /// log2 of the probability that a refresh fails.
+    pub log2_failure: f64,
+}
+
+impl Bootstrapping {
+    /// Checks a literal, its slots and kind of message aside, against a set; both secrets by the policy.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for what does not fit, fails too often or is insecure.
+    pub fn new(
+        main: &CkksParams,
+        literal: &BootstrapLiteral,
+        policy: SecurityPolicy,
+    ) -> Result<Self, Error> {
+        let literal = BootstrapLiteral {
+            slots: main.slots(),
+            message: Message::Real,
+            ..literal.clone()
+        };
+        let params = BootstrapParams::new(main, &literal, policy).map_err(refused)?;
+        Ok(Self {
+            params,
+            added: Arc::default(),
+            effort: Arc::default(),
+        })
+    }
+
+    /// The checked parameters.
+    pub fn params(&self) -> &BootstrapParams {
+        &self.params
+    }
+
+    /// The facts of a refresh, where each noise in it exceeds what is reckoned with probability 2^-`failure_bits`.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] where the matrices do not fit their levels.
+    pub fn refresh(&self, failure_bits: u32) -> Result<Refresh, Error> {
+        let literal = self.params.literal();
+        Ok(Refresh {
+            scale: self.params.main().scale(),
+            bound: literal.bound,
+            added: self.added(failure_bits)?,
+            log2_failure: self.params.log2_failure().map_err(refused)?,
+        })
+    }
+
+    /// What a refresh takes.
+    pub fn effort(&self) -> Option<&Effort> {
+        let found = self.effort.get_or_init(|| self.params.effort().ok());
+        found.as_ref()
+    }
+
+    fn added(&self, failure_bits: u32) -> Result<f64, Error> {
+        let known = || self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(added) = known().get(&failure_bits) {
+            return Ok(*added);
+        }
+        let params = self.params.clone().with_failure_bits(failure_bits);
+        let made = Bootstrapper::new(&params, Threads::ONE).map_err(refused)?;
+        let added = made.error_bound(0.0).map_err(refused)?;
+        known().insert(failure_bits, added);
+        Ok(added)
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer) {
+        let literal = self.params.literal();
+        out.f64(literal.bound);
+        out.u8(literal.slots_to_coeffs as u8);
+        out.u8(literal.coeffs_to_slots as u8);
+        out.f64(literal.log2_ratio);
+        out.u32(literal.weight);
+        out.f64(literal.log2_failure);
+        out.u16(literal.degree as u16);
+        out.u8(literal.doublings as u8);
+        out.u8(literal.arcsine as u8);
+    }
+
+    /// Reads a literal; what it is for is told by the program.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<BootstrapLiteral, Error> {
+        Ok(BootstrapLiteral {
+            bound: input.f64("the bound on refreshed messages")?,
+            slots_to_coeffs: usize::from(input.u8("levels of slots to coefficients")?),
+            coeffs_to_slots: usize::from(input.u8("levels of coefficients to slots")?),
+            log2_ratio: input.f64("the ratio of message to modulus")?,
+            weight: input.u32("the weight of the sparse secret")?,
+            log2_failure: input.f64("the failure of a refresh")?,
+            degree: usize::from(input.u16("the cosine's degree")?),
+            doublings: u32::from(input.u8("double angles")?),
+            arcsine: u32::from(input.u8("the arcsine's degree")?),
+            ..BootstrapLiteral::default()
+        })
+    }
+}
+
+fn refused(error: ckks::Error) -> Error {
+    Error::Parameters(format!("bootstrapping: {error}"))
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Refreshes: bytes, and what a reader refuses.
+
+use super::*;
+use crate::{Bootstrapping, Error};
+use ckks::bootstrap::BootstrapLiteral;
+use zq::primes::{Direction, ntt_primes};
+
+const N: usize = 64;
+
+/// 50-bit primes: two levels of each transform, two of the application, eight of the reduction.
+fn set() -> CkksParams {
+    let primes = ntt_primes::<u64>(50, 2 * N as u64, 19, Direction::Down, &[]).unwrap();
+    let (q, p) = primes.split_at(15);
+    let rlwe = RlweParamsLiteral {
+        n: N,
+        q: q.to_vec(),
+        p: p.to_vec(),
+        dnum: 4,
+        ..Default::default()
+    };
+    let scale = 2.0_f64.powi(40);
+    CkksParams::new(
+        &CkksParamsLiteral { rlwe, scale },
+        SecurityPolicy::insecure(),
+    )
+    .unwrap()
+}
+
+fn literal() -> BootstrapLiteral {
+    BootstrapLiteral {
+        bound: 1.25,
+        slots_to_coeffs: 2,
+        coeffs_to_slots: 2,
+        log2_failure: -140.0,
+        ..BootstrapLiteral::default()
+    }
+}
+
+/// The input, refreshed `count` times.
+fn refreshing(literal: &BootstrapLiteral, count: u32) -> Program {
+    let set = set();
+    let bootstrapping = Bootstrapping::new(&set, literal, SecurityPolicy::insecure()).unwrap();
+    let fresh = bootstrapping.params().output_level() as u32;
+    let mut program = sample(Parameters::Ckks(set));
+    program.arguments.truncate(1);
+    let slots = program.parameters.slots();
+    program.arguments[0].secrecy = crate::Secrecy::Encrypted(IndexMap::identity(slots).unwrap());
+    program.arguments[0].shape = vec![slots as u32];
+    program.arguments[0].range = crate::Range::Reals {
+        low: -1.0,
+        high: 1.0,
+    };
+    let input = program.steps[0];
+    program.steps = vec![input];
+    for number in 0..count {
+        program.steps.push(Step {
+            operation: Operation::Bootstrap(number),
+            level: fresh,
+            ..input
+        });
+    }
+    program.expressions.clear();
+    program.plaintexts.clear();
+    program.transforms.clear();
+    program.bootstrapping = Some(bootstrapping);
+    program.outputs = vec![count];
+    program.result_shape = vec![slots as u32];
+    program.result = IndexMap::identity(slots).unwrap();
+    program.reading = crate::Reading::default();
+    program.guarantee.tolerance = 1.0;
+    program.guarantee.strength = crate::Strength::Certain;
+    program.guarantee.publish = false;
+    program.guarantee.failure_bits = 128;
+    program.guarantee.bits = program.bound(crate::Assume::All, None).unwrap().bits;
+    program
+}
+
+fn read(program: &Program) -> Result<Program, Error> {
+    Program::from_bytes(
+        &program.to_bytes(),
+        SecurityPolicy::insecure(),
+        &Limits::default(),
+    )
+}
+
+#[test]
+fn a_program_that_refreshes_survives_bytes() {
+    let program = refreshing(&literal(), 3);
+    assert_eq!(read(&program).unwrap(), program);
+    assert!(program.required_keys().bootstrapping);
+    assert!(
+        program
+            .to_string()
+            .contains("refreshes values up to 1.25e0")
+    );
+    // Each adds its error, and the reader adds them up.
+    let one = refreshing(&literal(), 1).guarantee.bits;
+    assert!(program.guarantee.bits > one + 1.0);
+    let cost = program.cost();
+    assert!(cost.work > 2 * refreshing(&literal(), 1).cost().work && cost.keys > 0);
+}
+
+#[test]
+fn more_than_a_refresh_keeps_is_refused() {
+    let refused = |edit: &dyn Fn(&mut Program)| {
+        let mut program = refreshing(&literal(), 2);
+        edit(&mut program);
+        read(&program).unwrap_err().to_string()
+    };
+    assert!(refused(&|p| p.guarantee.bits -= 1.0).contains("promises more"));
+    assert!(refused(&|p| p.steps[2].level += 1).contains("level"));
+    assert!(refused(&|p| p.steps[1].level = 1).contains("level"));
+    assert!(refused(&|p| p.bootstrapping = None).contains("no bootstrapping"));
+    let wide = |p: &mut Program| {
+        p.arguments[0].range = crate::Range::Reals {
+            low: -1.5,
+            high: 1.5,
+        };
+    };
+    assert!(refused(&wide).contains("the bound of the bootstrapping"));
+    let often = |p: &mut Program| p.guarantee.failure_bits = 1024;
+    assert!(!refused(&often).is_empty());
+}
+
+#[test]
+fn failures_add_up_to_what_is_stated() {
+    // |I| ≤ 15 for a weight of 32 fails with 2^-132 or so at this degree: a few refreshes may, many may not.
+    let rare = BootstrapLiteral {
+        log2_failure: -130.0,
+        ..literal()
+    };
+    let program = refreshing(&rare, 1);
+    let each = program
+        .bootstrapping
+        .as_ref()
+        .unwrap()
+        .params()
+        .log2_failure()
+        .unwrap();
+    assert!(each.is_finite() && each < -130.0);
+    read(&program).unwrap();
+    let mut bold = program.clone();
+    bold.guarantee.failure_bits = (-each) as u32;
+    let told = bold.check_guarantee().unwrap_err().to_string();
+    assert!(told.contains("refreshes fail with probability"), "{told}");
+}
+
+#[test]
+fn insecure_and_failing_sets_are_refused_when_read() {
+    let program = refreshing(&literal(), 1);
+    let judged = Program::from_bytes(
+        &program.to_bytes(),
+        SecurityPolicy::default(),
+        &Limits::default(),
+    );
+    assert!(judged.is_err());
+    let heavy = BootstrapLiteral {
+        weight: 60,
+        ..literal()
+    };
+    let refused = Bootstrapping::new(&set(), &heavy, SecurityPolicy::insecure());
+    assert!(refused.unwrap_err().to_string().contains("bootstrapping: "));
+}

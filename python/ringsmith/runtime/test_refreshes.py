@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs deeper than their set, refreshed by the evaluator: right on every engine, the same bytes on any number of
+threads and in another process, refused where a file promises too much. The rings are small, explicitly insecure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ringsmith as rs
+from ringsmith.compiler.assemble import assemble
+from ringsmith.compiler.params import bootstrapping
+from ringsmith.errors import InputError, KernelError, KeyMismatchError, ParameterError, RingsmithError
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.reading import Reading
+from ringsmith.runtime.box import box, refreshes
+from ringsmith.runtime.engine import EngineOptions
+from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.messages import Keys
+from ringsmith.runtime.test_interrupt import interrupted
+
+SMALL = rs.Bootstrapping(slots_to_coeffs=2, coeffs_to_slots=2)
+
+
+def small(log_n: int = 8, free: int = 6, own: rs.Bootstrapping | None = SMALL) -> rs.ParamRequest:
+    """Return a set with that many levels between two refreshes."""
+    data = (50, 40, 40, *(40,) * free, *(50,) * 10)
+    return rs.ParamRequest(
+        n=1 << log_n, data_bits=data, special_bits=(50,) * 5, dnum=-(-len(data) // 5), log2_scale=40,
+        bootstrapping=own, name="small",
+    )  # fmt: skip
+
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(), allow_insecure=True)
+def deep(x: Any) -> Any:
+    """Sixty levels, and no word of how they are had."""
+    for _ in range(30):
+        x = x * x * 0.5 + 0.25
+    return x
+
+
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(free=3), allow_insecure=True)
+def by_hand(x: Any) -> Any:
+    """A product, a refresh, a product."""
+    return rs.bootstrap(x * x * 0.5) * x
+
+
+X = np.linspace(-1, 1, 8)
+#: What another process does with the files: the bytes of the results on one thread and on two.
+ELSEWHERE = """
+import hashlib, sys
+import ringsmith as rs
+from ringsmith.runtime.objects import load
+program = load(sys.argv[1] + "/program", allow_insecure=True)
+keys, sent = load(sys.argv[1] + "/keys"), load(sys.argv[1] + "/sent")
+for threads in (1, 2):
+    print(program.server(keys, threads=threads).evaluate(sent).digest())
+"""
+
+
+def test_a_kernel_of_sixty_levels_runs_from_files_in_another_process(tmp_path: Path) -> None:
+    program = deep.compile()
+    assert program.counts["bootstrap"] == 9
+    client = program.client("7")
+    keys, sent = client.evaluation_keys, client.encrypt(x=X)
+    for name, own in (("program", program), ("keys", keys), ("sent", sent)):
+        own.save(tmp_path / name)
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path)]
+    digests = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    result = program.server(keys, threads=1).evaluate(sent)
+    assert digests == [result.digest()] * 2
+    assert np.abs(client.decrypt(result) - deep.clear(x=X)).max() < 2**program.noise_bits < 1e-4
+
+
+def test_a_refresh_by_hand_runs_and_says_where_levels_are_missing() -> None:
+    assert by_hand.compile().counts["bootstrap"] == 1
+    report = rs.run(by_hand, {"x": X}, seed="3")
+    assert report.correct
+    assert report.max_abs_error < report.guarantee
+
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(free=3), allow_insecure=True)
+    def late(x: Any) -> Any:
+        for _ in range(8):
+            x = x * x
+        return rs.bootstrap(x)
+
+    with pytest.raises(KernelError, match="levels more are needed before this refresh"):
+        late.compile()
+
+
+def test_a_kernel_that_fits_is_given_no_refresh() -> None:
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(), allow_insecure=True)
+    def shallow(x: Any) -> Any:
+        return x * x
+
+    program = shallow.compile()
+    assert "bootstrap" not in program.counts
+    assert program.native.bootstrapping is None
+
+
+def test_manual_mode_refreshes_where_it_is_told() -> None:
+    @rs.kernel(
+        mode="manual", scheme="ckks", x=rs.Encrypted(8, bound=1.0), output=rs.Output(8), tolerance=1e-4,
+        params=small(free=3), allow_insecure=True,
+    )  # fmt: skip
+    def manual(x: Any) -> Any:
+        y = rs.bootstrap(rs.mod_drop(x, x.level - 2))
+        return rs.rescale(rs.relinearize(y * y))
+
+    program = manual.compile()
+    client = program.client("3")
+    result = program.server(client.evaluation_keys).evaluate(client.encrypt(x=X))
+    assert np.abs(client.decrypt(result) - X**2).max() < 1e-4
+
+
+def test_a_co_processor_leaves_refreshes_to_the_host_and_a_record_writes_what_is_around_them(tmp_path: Path) -> None:
+    expected = rs.run(by_hand, {"x": X}, seed="5").digest
+    record = open_engine(f"record:{tmp_path / 'trace'}", EngineOptions(extra={"polynomial": True}))
+    for engine in (f"record:{tmp_path / 'steps'}", record, "model:heax-b"):
+        report = rs.run(by_hand, {"x": X}, seed="5", engine=engine)
+        assert report.correct
+        assert report.digest == expected
+    assert "bootstrap" in (tmp_path / "steps").read_text()
+
+
+def test_probable_guarantees_count_refreshes_too() -> None:
+    certain, probable = (by_hand.options(guarantee=name).compile().noise_bits for name in ("certain", "probable"))
+    assert probable <= certain < np.log2(1e-4)
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (replace(SMALL, weight=200), "errs by"),
+        (replace(SMALL, degree=31), "even"),
+        (replace(SMALL, degree=8), "errs by"),
+        (replace(SMALL, log2_failure=-20.0), "log2_failure"),
+        (replace(SMALL, arcsine=4), "arcsine"),
+        (replace(SMALL, weight=True), "whole number"),
+        (replace(SMALL, log2_ratio=float("nan")), "finite number"),
+        (replace(SMALL, coeffs_to_slots=0), "levels of coefficients to slots"),
+        (replace(SMALL, bound=0.5), "bound of the bootstrapping"),
+        (None, "no bootstrapping"),
+    ],
+)
+def test_bootstrappings_that_fail_too_often_or_do_not_fit_are_refused(own: rs.Bootstrapping | None, told: str) -> None:
+    with pytest.raises(RingsmithError, match=told):
+        by_hand.options(params=small(free=3, own=own)).compile()
+
+
+def test_insecure_sets_need_the_opt_in() -> None:
+    with pytest.raises(ParameterError, match="bits of security"):
+        by_hand.options(allow_insecure=False).compile()
+
+
+def test_a_tolerance_that_no_refresh_keeps_is_refused() -> None:
+    with pytest.raises(ParameterError, match="the tolerance is"):
+        deep.options(tolerance=2.0**-40).compile()
+
+
+def test_values_without_a_bound_are_refused() -> None:
+    @rs.kernel(x=rs.Encrypted(8, bound=2.0), tolerance=1e-4, params=small(), allow_insecure=True)
+    def grows(x: Any) -> Any:
+        for _ in range(12):
+            x = x * x
+        return x
+
+    with pytest.raises(RingsmithError):
+        grows.compile()
+
+
+def test_keys_of_another_bootstrapping_or_none_are_refused() -> None:
+    program = by_hand.compile()
+    other = by_hand.options(params=small(free=3, own=replace(SMALL, slots_to_coeffs=1, coeffs_to_slots=2))).compile()
+    keys, foreign = program.client("7").evaluation_keys, other.client("7").evaluation_keys
+    assert keys.bootstrapping
+    assert Keys.from_bytes(keys.to_bytes()) == keys
+    with pytest.raises(KeyMismatchError, match="bootstrapping"):
+        program.server(replace(keys, bootstrapping=b""))
+    with pytest.raises(RingsmithError, match="this very bootstrapping"):
+        program.server(replace(keys, bootstrapping=foreign.bootstrapping))
+    with pytest.raises((KeyMismatchError, InputError)):
+        program.server(foreign)
+
+
+def test_a_program_whose_refresh_promises_too_much_is_refused() -> None:
+    program = by_hand.compile()
+    circuit, params = program.made_from, program.params
+    assert circuit is not None
+
+    def made(**changes: Any) -> None:
+        steps = tuple(
+            replace(step, **changes) if step.kind is Kind.BOOTSTRAP else step for step in circuit.steps
+        )  # fmt: skip
+        own = replace(circuit, steps=steps)
+        assemble(program.signature, params, own, program.noise_bits, program.encryption, Reading())
+
+    made()
+    with pytest.raises(RingsmithError, match="level"):
+        made(level=circuit.steps[0].level)
+    with pytest.raises(RingsmithError, match="scales"):
+        made(scale=2.0**39)
+    with pytest.raises(RingsmithError, match="promises more"):
+        assemble(program.signature, params, circuit, program.noise_bits - 1, program.encryption, Reading())
+    narrow = replace(params, bootstrapping=replace(SMALL, bound=0.25))
+    with pytest.raises(RingsmithError, match="bound of the bootstrapping"):
+        assemble(program.signature, narrow, circuit, program.noise_bits, program.encryption, Reading())
+
+
+def test_the_refreshes_of_a_program_fail_with_what_it_states_in_all() -> None:
+    rare = replace(SMALL, log2_failure=-129.0, weight=31)
+    program = by_hand.options(params=small(free=3, own=rare)).compile()
+    each = bootstrapping.native(program.params).log2_failure
+    if np.isfinite(each):
+        with pytest.raises(ParameterError, match="refreshes fail with probability"):
+            by_hand.options(params=small(free=3, own=rare), failure_bits=int(-each)).compile()
+
+
+def test_the_parameters_tell_of_refreshes() -> None:
+    program = deep.compile()
+    first, second = refreshes(program)
+    assert first.startswith("9, each from level 2 or above to level 8")
+    assert second.endswith(": 9")
+    assert "refreshes" in box(program)
+    assert "alternatives" not in box(program)
+
+
+def test_ctrl_c_within_a_refresh_ends_it_within_a_second() -> None:
+    program = deep.options(params=small(log_n=11)).compile()
+    client = program.client("7")
+    keys, sent = client.evaluation_keys, client.encrypt(x=X)
+    server = program.server(keys, threads=1)
+    with interrupted(0.5):
+        server.evaluate(sent)

@@ -63,7 +63,8 @@ impl Text {
     }
 
     fn switch_key<W: Word>(&mut self, key: &str, k: &KeySwitchKey<W>) {
-        for (d, [b, a]) in k.parts().iter().enumerate() {
+        let uniform = k.uniform().expect("a generated key holds its uniform half");
+        for (d, (b, a)) in k.masked().iter().zip(uniform).enumerate() {
             self.poly(&format!("{key} b {d}"), b);
             self.poly(&format!("{key} a {d}"), a);
         }

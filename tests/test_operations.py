@@ -26,6 +26,8 @@ QUOTED = {
     "python/ringsmith/explore/search.py": "a workload of `simulate`",
     "crates/python/src/program/facts.rs": "the key of a row swap, a field of `required_keys`",
     "python/ringsmith/cli/params.py": "the key of a row swap, a field of `required_keys`",
+    "python/ringsmith/heir/program.py": "an operation of HEIR's",
+    "python/ringsmith/heir/rules.py": "operations of HEIR's",
     "python/ringsmith/runtime/joined.py": "the key of a row swap, a field of `required_keys`",
     "python/ringsmith/runtime/program_data.py": "the key of a row swap, a field of `required_keys`",
     "python/ringsmith/runtime/scheme.py": "the key of a row swap, a field of `required_keys`",

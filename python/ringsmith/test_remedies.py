@@ -13,6 +13,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,8 +25,10 @@ import typer
 
 import ringsmith as rs
 from ringsmith import _native, bfv, cli
+from ringsmith.heir.test_heir import SQUARE, written
 from ringsmith.models.options import Options
 from ringsmith.runtime.polynomials import PolynomialCircuit
+from ringsmith.runtime.test_refreshes import SMALL, small
 
 PACKAGE = Path(__file__).parent
 ROOT = PACKAGE.parents[1]
@@ -201,6 +204,22 @@ def pinned(**more: Any) -> Any:
     return rs.kernel(scheme="bfv", params="bfv-client", x=rs.Encrypted(4, bound=3), **more)(lambda x: x + 1).compile()
 
 
+def restored(bootstrapping: rs.Bootstrapping | None) -> Any:
+    return rs.kernel(
+        x=rs.Encrypted(8, bound=1.0), params=small(own=bootstrapping), tolerance=1e-3, allow_insecure=True
+    )(lambda x: rs.bootstrap(x) * 2).compile()
+
+
+def of_heir(bound: float) -> Any:
+    return rs.from_heir(written(Path(tempfile.mkdtemp()), SQUARE + "return %r : !ct1"), bound=bound)
+
+
+def trace(tmp: Path) -> str:
+    (tmp / "t.fhetch").write_text("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 97\nsr_addp %1, %0, %0, m=1\nhalt\n")
+    (tmp / "t.json").write_text('{"n": 8, "inputs": {"0": [1, 2, 3, 4, 5, 6, 7, 8]}, "outputs": [1]}')
+    return str(tmp / "t.fhetch")
+
+
 def with_producer(tmp: Path, name: str) -> list[str]:
     made = rs.compile([first := double(), taking(first)])
     for program, path in zip(made, ("first.rsp", "second.rsp"), strict=True):
@@ -280,6 +299,8 @@ CALLS: dict[str, Case] = {
     "use rs.kernel, or a modulus that is not 1 mod {}": (
         lambda: PolynomialCircuit(ring(65537), inputs=1), lambda: PolynomialCircuit(ring(65539), inputs=1)
     ),
+    "give its ParamRequest bootstrapping=rs.Bootstrapping(...)": (lambda: restored(None), lambda: restored(SMALL)),
+    "bound={} must be a positive finite number": (lambda: of_heir(-1.0), lambda: of_heir(1.0)),
     "compile takes a list of kernels: rs.compile([f, g])": (
         lambda: rs.compile([1]), lambda: rs.compile([double(), double(name="g")])  # type: ignore[list-item]
     ),
@@ -313,6 +334,14 @@ COMMANDS: dict[str, tuple[Words, tuple[Words, ...]]] = {
     "a co-processor does: --on model:PRESET": (
         lambda t: ["run", file(t, NEW), "--on", "cpu", "--set", "butterflies=1"],
         (lambda t: ["run", file(t, NEW), "--on", "model:tiny", "--set", "butterflies=1"],),
+    ),
+    "--on cpu": (lambda t: ["run", trace(t), "--on", "model:tiny"], (lambda t: ["run", trace(t), "--on", "cpu"],)),
+    "it takes --input, --seed, --output and --json": (
+        lambda t: ["run", trace(t), "--kernel", "f"],
+        (
+            lambda t: ["run", trace(t), "--seed", "1", "--json"],
+            lambda t: ["run", trace(t), "--input", str(t / "t.json"), "--output", str(t / "r.npy")],
+        ),
     ),
     "the recorder does: --on record:FILE": (
         lambda t: ["run", file(t, NEW), "--on", "cpu", "--polynomial"],

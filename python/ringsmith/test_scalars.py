@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,9 @@ import pytest
 
 import ringsmith as rs
 from ringsmith.errors import InputError
+from ringsmith.heir.test_heir import SQUARE, written
 from ringsmith.models.options import Options
+from ringsmith.runtime.test_refreshes import SMALL, small
 from ringsmith.scalars import is_int, is_number, is_whole, seconds, whole
 
 X = np.ones((2, 4))
@@ -52,6 +57,13 @@ def made(**options: Any) -> Any:
 
 def exact(**options: Any) -> Any:
     return rs.kernel(scheme="bfv", x=rs.Encrypted(4, bound=1), **options)(lambda x: x + 1).compile()
+
+
+def restored(**changed: Any) -> Any:
+    request = small(own=replace(SMALL, **changed))
+    return rs.kernel(x=rs.Encrypted(8, bound=1.0), params=request, tolerance=1e-3, allow_insecure=True)(
+        lambda x: rs.bootstrap(x) * 2
+    ).compile()
 
 
 TRUE: Any = True
@@ -120,6 +132,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "within.bound": lambda: rs.within(X, TRUE),
     "within.low": lambda: rs.within(X, low=TRUE, high=2),
     "within.high": lambda: rs.within(X, low=-1, high=TRUE),
+    "Program.server.memory": lambda: program().server(keys(), memory=TRUE),
+    "from_heir.bound": lambda: rs.from_heir(written(Path(tempfile.mkdtemp()), SQUARE + "return %r : !ct1"), bound=TRUE),
+    **{f"Bootstrapping.{field.name}": partial(restored, **{field.name: TRUE}) for field in fields(rs.Bootstrapping)},
     **{
         f"Options.{name}": partial(Options, **{name: TRUE})
         for name in ("deviation", "margin", "rows", "most_entries")

@@ -27,11 +27,14 @@ def by_hand(graph: Graph) -> bool:
 def scheduled(program: SlotProgram, params: ParameterSet, requirements: choose.Requirements) -> Schedule:
     """Return the schedule of a program, with refreshes where it is deeper than a set that has a bootstrapping."""
     top, hand = len(params.moduli) - 1, placement.refreshed_by_hand(program)
-    if not hand:
-        plain = requirements.scheduled(program)
-        if params.bootstrapping is None or plain.depth <= top:
-            return plain
+    if not hand and params.bootstrapping is None:
+        return requirements.scheduled(program)
     levels = _levels(params)
+    if not hand:
+        # The primes above belong to the refreshes and have other scales than values do.
+        plain = requirements.scheduled(program, top - levels.fresh)
+        if plain.depth <= top:
+            return plain
     if any(packing.handed for packing in program.inputs.values()):
         raise ParameterError("a kernel that takes the result of another one is not refreshed; compile both as one")
     found = requirements.scheduled(program if hand else placement.placed(program, levels), top - levels.fresh)

@@ -29,8 +29,8 @@ def check_rules(module: Module, function: Function) -> None:
     for one in function.operations:
         dialect, _, name = one.name.partition(".")
         if name not in KNOWN.get(dialect, ()):
-            why = "needs bootstrapping, which programs do not have" if name == "bootstrap" else "is not read"
-            raise module.refusal(one.line, f"{one.name} {why}; {_known()}")
+            why = ": the compiler places refreshes itself; leave it out" if name == "bootstrap" else ""
+            raise module.refusal(one.line, f"{one.name} is not read{why}; {_known()}")
         for operand in one.operands:
             if operand not in types:
                 raise module.refusal(one.line, f"{one.name} of {operand}, which nothing before it makes")

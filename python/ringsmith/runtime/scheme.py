@@ -35,8 +35,10 @@ def serialized(ciphertexts: Sequence[Any]) -> list[bytes]:
 
 def check_owner(keys: LoadedKeys, key: str) -> None:
     """Fail unless the keys are of the secret key `key`; whether they suffice is checked by what runs the program."""
-    held = (("relinearization", keys.relinearization), ("rotation", keys.galois), ("public", keys.public))
-    held += (("bootstrapping", keys.bootstrapping),)
+    held = (
+        ("relinearization", keys.relinearization), ("rotation", keys.galois), ("public", keys.public),
+        ("bootstrapping", keys.bootstrapping),
+    )  # fmt: skip
     for name, one in held:
         if one is not None and one.key_id != key:
             raise KeyMismatchError(f"the {name} key is of key {one.key_id}, the evaluation keys are labelled {key}")

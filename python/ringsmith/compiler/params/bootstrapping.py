@@ -55,9 +55,7 @@ def bounded(circuit: Circuit, params: ParameterSet) -> Iterator[ParameterSet]:
     values = messages(circuit, 2.0**params.log2_scale)
     most = max(values[step.args[0]] for step in circuit.steps if step.refreshes)
     if not math.isfinite(most):
-        raise ParameterError(
-            "the values that are refreshed have no bound: promise one with rs.within before the loop goes on"
-        )
+        raise ParameterError("the values that are refreshed have no bound; promise a smaller range with rs.within")
     for room in _ROOM:
         bound = (math.floor(max(most, 1 / _STEPS) * (1 + room) * _STEPS) + 1) / _STEPS
         yield replace(params, bootstrapping=replace(own, bound=bound))

@@ -87,9 +87,9 @@ class Joint(Requirements):
         bits = min(missed) + self.budget(n) if exact else max(missed) + self.wanted(n)
         return replace(fullest, bits=bits)
 
-    def scheduled(self, program: Any) -> Any:
+    def scheduled(self, program: Any, fresh: int = 0) -> Any:
         """Return the schedules of all programs."""
-        return Schedules(tuple(own.scheduled(one) for own, one in zip(self.members, program, strict=True)))
+        return Schedules(tuple(own.scheduled(one, fresh) for own, one in zip(self.members, program, strict=True)))
 
     def at_level(self, program: Any, level: int) -> Any:
         """Return the circuits of all programs at a level."""

@@ -93,7 +93,7 @@ def test_random_graphs_keep_their_levels() -> None:
 
 
 def test_a_value_used_much_later_is_refreshed_once_for_all_that_come() -> None:
-    ops = [(Kind.SQUARE, (number,)) for number in range(20)]
+    ops: list[tuple[Kind, tuple[int, ...]]] = [(Kind.SQUARE, (number,)) for number in range(20)]
     ops += [(Kind.MULTIPLY, (20, 1)), (Kind.MULTIPLY, (21, 1))]
     made = placed(program(*ops), LEVELS)
     levels_left(made, LEVELS)

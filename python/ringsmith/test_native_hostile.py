@@ -24,8 +24,10 @@ import pytest
 
 import ringsmith as rs
 from ringsmith import _native
+from ringsmith.compiler.params.bootstrapping import native
 from ringsmith.presets import load_preset
 from ringsmith.runtime.identity import Role
+from ringsmith.runtime.test_refreshes import by_hand
 
 _SECONDS = 1.0
 #: Seconds after which a call that hangs is ended, with a traceback.
@@ -53,6 +55,11 @@ def _circuit(scheme: str) -> Any:
     circuit.step(_native.Step("multiply_plain", [0], 1, 1.0, 2, plaintext=0))
     circuit.step(_native.Step("linear_transform", [1], 1, 1.0, 2, transform=0))
     return circuit
+
+
+def _bootstrapping() -> Any:
+    """Return a small, insecure bootstrapping."""
+    return native(by_hand.compile().params)
 
 
 class Scheme:
@@ -134,7 +141,8 @@ class Programs:
         galois = _native.GaloisKeys.from_bytes(scheme.context, keys.galois)
         relin = _native.RelinKey.from_bytes(scheme.context, keys.relinearization)
         self.sensible: dict[str, Any] = {
-            "data": made.to_bytes(), "context": scheme.context, "name": "k", "variant": "", "encryption": "secret",
+            "data": made.to_bytes(), "own": _bootstrapping(), "context": scheme.context, "name": "k", "variant": "",
+            "encryption": "secret",
             "shape": [8], "low": -9, "high": 9, "packing": None, "kind": "argument", "operands": [], "expression": 0,
             "slots": np.arange(8), "bound": 9.0, "file": "k.py", "number": 1, "text": "x", "level": 0, "scale": 1.0,
             "size": 2, "outputs": [0], "result_shape": [8], "result": np.arange(8), "bits": 3.0, "failure_bits": 40,

@@ -229,15 +229,15 @@ def _settling(
 def _chosen(
     kernel: KernelDefinition, lower: choose.Lower, graph: Graph, requirements: choose.Requirements
 ) -> tuple[choose.Choice, choose.Requirements]:
-    """Choose a set, one with a bootstrapping where no other does or the kernel is refreshed by hand."""
-    error: choose.NoSetError | None = None
+    """Choose a set, one with a bootstrapping where no other has the levels or the kernel is refreshed by hand."""
+    error: choose.TooDeepError | None = None
     if not refreshes.by_hand(graph):
         try:
             return choose.choose(requirements, lower, constants_are_ordinary)
-        except choose.NoSetError as none:
+        except choose.TooDeepError as deep:
             if kernel.scheme != "ckks":
                 raise
-            error = none
+            error = deep
     return refreshes.of_known_sets(
         error, lambda request: _pinned(replace(kernel, params=request), lower, graph, requirements, {})
     )

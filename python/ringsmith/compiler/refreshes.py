@@ -10,7 +10,7 @@ from ringsmith.compiler.params import bootstrapping, choose, noise
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.scheduling import placement
 from ringsmith.compiler.scheduling.schedule_ckks import Schedule
-from ringsmith.errors import KernelError, ParameterError
+from ringsmith.errors import InputError, KernelError, ParameterError, RingsmithError
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.graph import Graph
@@ -67,13 +67,13 @@ def with_room(
     """Settle a circuit under a set whose bootstrapping serves the values that it refreshes."""
     if not circuit.refreshes():
         return settle(circuit, params)
-    failure: KernelError | ParameterError | None = None
+    failure: RingsmithError | None = None
     for own in bootstrapping.bounded(circuit, params):
         try:
             return settle(circuit, own)
         except (noise.NotExactError, noise.NoRoomError):
             raise
-        except (KernelError, ParameterError) as error:
+        except (KernelError, ParameterError, InputError) as error:
             failure = error
     assert failure is not None
     raise failure
@@ -85,6 +85,6 @@ def of_known_sets(error: choose.NoSetError | None, attempt: Callable[[ParamReque
     for request in bootstrapping.known():
         try:
             return attempt(request)
-        except (KernelError, ParameterError) as failure:
+        except (KernelError, ParameterError, InputError) as failure:
             reasons.append(f"with refreshes, in the set {request.name}: {failure}")
     raise choose.NoSetError("; ".join(reasons))

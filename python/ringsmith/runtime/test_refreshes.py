@@ -175,6 +175,18 @@ def test_values_without_a_bound_are_refused() -> None:
         grows.compile()
 
 
+def test_more_levels_than_a_set_has_primes_are_refreshed() -> None:
+    @rs.kernel(x=rs.Encrypted(8, low=-1, high=1), tolerance=1e-2)
+    def deep(x: Any) -> Any:
+        for _ in range(40):
+            x = x * x * 0.5 + 0.25
+        return x
+
+    program = deep.compile()
+    assert program.counts["bootstrap"] > 10
+    assert program.params.security.enough
+
+
 def test_keys_of_another_bootstrapping_or_none_are_refused() -> None:
     program = by_hand.compile()
     other = by_hand.options(params=small(free=3, own=replace(SMALL, slots_to_coeffs=1, coeffs_to_slots=2))).compile()

@@ -28,6 +28,8 @@ from ringsmith.ir.slot_program import SlotProgram
 
 DEGREES = tuple(1 << k for k in range(10, 18))
 # Scales are about as large as the primes they are divided by, and these stay below 62 bits.
+#: Data primes of a set (rlwe::MAX_PRIMES).
+_MOST_PRIMES = 64
 _MAX_SCALE = 60
 #: Primes up to this length take the CPU engine's fastest transforms; chosen BFV primes are no longer.
 CPU_TOWER_BITS = 46
@@ -102,12 +104,17 @@ class NoSetError(ParameterError):
     """No degree has a set that is secure and accurate enough."""
 
 
+class TooDeepError(NoSetError):
+    """Every secure modulus is too short for the levels: with refreshes a set may do."""
+
+
 @dataclass(frozen=True)
 class Rejected:
-    """A degree that does not do, and why."""
+    """A degree that does not do, and why; `too_deep`: its modulus is too short for the levels."""
 
     n: int
     reason: str
+    too_deep: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,8 +157,10 @@ def smallest(requirements: Requirements, lower: Lower) -> Choice:
             rejected.append(choice)
             continue
         return Choice(choice.params, choice.circuit, choice.noise_bits, tuple(rejected))
-    last = rejected[-1].reason if rejected else "no degree tried"
-    raise NoSetError(f"no parameter set is secure and accurate enough: {last}")
+    last = rejected[-1] if rejected else Rejected(0, "no degree tried")
+    raise (TooDeepError if last.too_deep else NoSetError)(
+        f"no parameter set is secure and accurate enough: {last.reason}"
+    )
 
 
 def candidates(requirements: Requirements, lower: Lower) -> Iterator[Choice | Rejected]:
@@ -193,6 +202,7 @@ def _within_limit(requirements: Requirements, found: Choice, limit: int) -> Choi
     return Rejected(
         params.n,
         f"n = {params.n}: primes of {params.split} bits are needed there, {wanted} bits of security allow {limit}",
+        too_deep=True,
     )
 
 
@@ -266,12 +276,15 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
     scheduled = requirements.scheduled(lower(slots_of("ckks", n)))
     if (scheduled.depth + 1) * least > limit:
         return _too_deep(n, limit, scheduled.depth, least)
+    if scheduled.depth + 1 > _MOST_PRIMES:
+        needed = f"n = {n}: {scheduled.depth + 1} data primes are needed, a set has {_MOST_PRIMES} at most"
+        return Rejected(n, needed, too_deep=True)
     first = _least_scale(requirements, scheduled, n, least)
     room = limit - _least_special(requirements, scheduled, n)
     if first > _MAX_SCALE:
         return Rejected(n, f"n = {n}: {_too_inaccurate(requirements, scheduled, n)}")
     # Every prime is about as long as the scale, the base longer than that.
-    rejected = Rejected(n, f"n = {n} allows {limit} bits; {scheduled.depth + 1} primes of {first} bits exceed them")
+    rejected = _too_deep(n, limit, scheduled.depth, first)
     for scale in range(first, min(_MAX_SCALE, math.ceil(room / (scheduled.depth + 1))) + 1):
         if found := _with_scale(requirements, scheduled, n, scale):
             secure = _within_limit(requirements, found, limit)
@@ -284,7 +297,8 @@ def _fit_ckks(requirements: Requirements, lower: Lower, n: int, limit: int) -> C
 
 
 def _too_deep(n: int, limit: int, depth: int, least: int) -> Rejected:
-    return Rejected(n, f"n = {n} allows {limit} bits; {depth + 1} primes of {least} bits or more exceed them")
+    reason = f"n = {n} allows {limit} bits; {depth + 1} primes of {least} bits or more exceed them"
+    return Rejected(n, reason, too_deep=True)
 
 
 def _least_special(requirements: Requirements, scheduled: schedule_ckks.Schedule, n: int) -> float:

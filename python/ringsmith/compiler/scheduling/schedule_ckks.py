@@ -88,12 +88,16 @@ def schedule(program: SlotProgram, *, keep: bool = False, fresh: int = 0) -> Sch
     return replace(_Scheduler(program, fresh).run(), keep=keep, fresh=fresh)
 
 
+#: Primes of other sizes than the scale drive it away, twice as fast at each level; held here, its error is too large.
+_FARTHEST = 2.0**300
+
+
 def scales(moduli: Sequence[int], log2_scale: float, fresh: int = 0) -> list[float]:
     """Return the scale at each depth for a chain (first prime first); moduli[-1] is dropped first. Down to depth
     `fresh` primes are dropped without a rescale."""
     chain = [2.0**log2_scale] * (fresh + 1)
     for prime in reversed(moduli[1 : len(moduli) - fresh]):
-        chain.append(chain[-1] ** 2 / prime)
+        chain.append(min(max(chain[-1] ** 2 / prime, 1 / _FARTHEST), _FARTHEST))
     return chain
 
 

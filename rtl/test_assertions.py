@@ -402,11 +402,6 @@ SLOW = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("plant", [*PLANTED, *SLOW], ids=lambda plant: f"{plant.unit}: {plant.words}")
-def test_the_fault_to_plant_fits_its_text(plant: Plant) -> None:
-    assert sources.library()[plant.unit].read_text().count(plant.old) == 1
-
-
 @pytest.mark.parametrize(
     "plant",
     [*PLANTED, *(pytest.param(plant, marks=pytest.mark.slow) for plant in SLOW)],

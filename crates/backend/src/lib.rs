@@ -13,6 +13,7 @@ mod client;
 mod coprocessor;
 mod cpu;
 mod error;
+mod instances;
 mod keys;
 mod lower;
 pub mod measure;

@@ -35,6 +35,7 @@ impl<W: Word> Ciphertext<W> {
     ///
     /// # Errors
     /// [`Error::Size`] for fewer than 2 or too many parts, [`rlwe::Error::Shape`] for parts over different bases.
+    #[inline(never)]
     pub fn from_parts(
         params: &BfvParams<W>,
         key: KeyId,

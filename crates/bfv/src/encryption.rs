@@ -42,6 +42,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn new(
         params: &BfvParams<W>,
         key: Arc<PublicKey<W>>,
@@ -57,6 +58,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn symmetric(
         params: &BfvParams<W>,
         key: Arc<SecretKey<W>>,
@@ -81,6 +83,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`]; those of [`Randomness::seed`].
+    #[inline(never)]
     pub fn encrypt(&self, message: &Plaintext) -> Result<Ciphertext<W>, Error> {
         self.encrypt_at(message, self.count.fetch_add(1, Ordering::Relaxed))
     }
@@ -89,6 +92,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// As [`Encryptor::encrypt`].
+    #[inline(never)]
     pub fn encrypt_at(&self, message: &Plaintext, index: u64) -> Result<Ciphertext<W>, Error> {
         self.encrypt_by(message, index, |draw| draw.parts())
     }
@@ -117,6 +121,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// Those of [`Randomness::seed`].
+    #[inline(never)]
     pub fn zero_at(&self, index: u64) -> Result<Ciphertext<W>, Error> {
         self.zero_by(index, |draw| draw.parts())
     }
@@ -172,6 +177,7 @@ impl<W: Word> Encryptor<W> {
     ///
     /// # Errors
     /// Those of [`Randomness::seed`].
+    #[inline(never)]
     pub fn sample(
         &self,
         key: &PublicKey<W>,
@@ -253,6 +259,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn new(params: &BfvParams<W>, key: Arc<SecretKey<W>>) -> Result<Self, Error> {
         params
             .rlwe()
@@ -268,6 +275,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`], [`rlwe::Error::KeyMismatch`].
+    #[inline(never)]
     pub fn decrypt(&self, ct: &Ciphertext<W>) -> Result<Plaintext, Error> {
         self.rounded(&self.phase(ct)?)
     }
@@ -276,6 +284,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    #[inline(never)]
     pub fn rounded(&self, phase: &Phase<W>) -> Result<Plaintext, Error> {
         let level = self.params.level(phase.0.limb_count())?;
         let mut out = Zeroizing::new(AlignedVec::for_overwrite(self.params.n()));
@@ -290,6 +299,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`].
+    #[inline(never)]
     pub fn phase(&self, ct: &Ciphertext<W>) -> Result<Phase<W>, Error> {
         self.phase_by(ct, |parts, key| Ok(rlwe::phase(parts, key)?))
     }
@@ -317,6 +327,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`].
+    #[inline(never)]
     pub fn noise_bits(&self, ct: &Ciphertext<W>) -> Result<f64, Error> {
         self.noise_bits_of(&self.phase(ct)?)
     }
@@ -325,6 +336,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    #[inline(never)]
     pub fn noise_bits_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
         let mut phase = phase.0.clone();
         phase.scalar_mul_assign(self.params.plain_modulus() as i64);
@@ -343,6 +355,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`].
+    #[inline(never)]
     pub fn noise_budget(&self, ct: &Ciphertext<W>) -> Result<f64, Error> {
         self.noise_budget_of(&self.phase(ct)?)
     }
@@ -351,6 +364,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] for a phase of a longer set.
+    #[inline(never)]
     pub fn noise_budget_of(&self, phase: &Phase<W>) -> Result<f64, Error> {
         let limit = crate::noise::log2_limit(&self.params, phase.0.limb_count())?;
         Ok((limit - self.noise_bits_of(phase)?).floor().max(0.0))

@@ -38,6 +38,7 @@ struct LevelParams<W> {
 
 impl<W: Word> Level<W> {
     /// Of a ring-LWE set, a plaintext modulus, and the auxiliary primes that were given.
+    #[inline(never)]
     pub fn new(
         rlwe: &RlweParams<W>,
         plain: &Modulus<u64>,
@@ -84,6 +85,7 @@ impl<W: Word> Level<W> {
     ///
     /// With h = ⌊t/2⌋ and r = (Q·m + h) mod t the rounded quotient is (Q·m + h − r)/t, which is (h − r)·t^-1 modulo
     /// q_i. A tie, possible for even t only, rounds up.
+    #[inline(never)]
     pub fn add_scaled(&self, m: &[u64], out: &mut RnsPoly<W, Coeff>, subtract: bool) {
         let (plain, half) = (&self.plain, self.params.t / 2);
         let mut remainders = AlignedVec::from_slice(m);
@@ -115,11 +117,13 @@ impl<W: Word> Level<W> {
     }
 
     /// The constants of HPS; made on first use.
+    #[inline(never)]
     pub fn hps(&self) -> Result<Arc<Hps<W>>, Error> {
         lazily(&self.hps, || Hps::new(self))
     }
 
     /// The constants of HPSPOVERQ; made on first use.
+    #[inline(never)]
     pub fn over_q(&self) -> Result<Arc<OverQ<W>>, Error> {
         lazily(&self.over_q, || OverQ::new(self))
     }
@@ -193,6 +197,7 @@ pub(crate) struct Hps<W: Word> {
 }
 
 impl<W: Word> Hps<W> {
+    #[inline(never)]
     fn new(level: &Level<W>) -> Result<Self, Error> {
         let q = &level.q;
         let primes = match &level.params.auxiliary[..] {
@@ -210,11 +215,13 @@ impl<W: Word> Hps<W> {
     }
 
     /// From Q to Q·A, centred.
+    #[inline(never)]
     pub fn lift(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         lift(x, &self.lift, &self.joint)
     }
 
     /// round(t·x/Q) modulo Q, for x over Q·A.
+    #[inline(never)]
     pub fn scale(&self, x: &RnsPoly<W, Coeff>, q: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
         let (mut scratch, n) = (Scratch::new(), x.n());
         let (dropped, kept) = x.data().split_at(q.len() * n);
@@ -228,6 +235,7 @@ impl<W: Word> Hps<W> {
 }
 
 /// The residues of x, then those of its centred representative modulo the other primes.
+#[inline(never)]
 fn lift<W: Word>(
     x: &RnsPoly<W, Coeff>,
     converter: &BaseConverter<W>,
@@ -256,6 +264,7 @@ pub(crate) struct OverQ<W: Word> {
 }
 
 impl<W: Word> OverQ<W> {
+    #[inline(never)]
     fn new(level: &Level<W>) -> Result<Self, Error> {
         let q = &level.q;
         let basis = RnsBasis::new(q.n(), &level.second_primes(q.product())?)?;
@@ -284,6 +293,7 @@ impl<W: Word> OverQ<W> {
     }
 
     /// From Q to Q·P, centred.
+    #[inline(never)]
     pub fn lift(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         lift(x, &self.to_p, &self.joint)
     }
@@ -291,6 +301,7 @@ impl<W: Word> OverQ<W> {
     /// round(P·x/Q), centred modulo P, over Q·P.
     ///
     /// (P·x − [P·x]_Q)/Q is −[P·x]_Q·Q^-1 modulo p_j, because P vanishes there.
+    #[inline(never)]
     pub fn switch(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         let (mut scratch, n) = (Scratch::new(), x.n());
         let mut out = AlignedVec::for_overwrite(self.joint.len() * n);
@@ -313,6 +324,7 @@ impl<W: Word> OverQ<W> {
     }
 
     /// round(t·x/P) modulo Q, for x over Q·P.
+    #[inline(never)]
     pub fn scale(&self, x: &RnsPoly<W, Coeff>, q: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
         let (kept, dropped) = x.data().split_at(q.len() * x.n());
         let mut out = AlignedVec::for_overwrite(kept.len());

@@ -18,6 +18,7 @@ mod encoder;
 mod encryption;
 mod error;
 mod evaluator;
+mod instances;
 mod level;
 pub mod linear_transform;
 pub mod noise;

@@ -49,6 +49,7 @@ impl<W: Word> ExtendedPlaintext<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`]; [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn new(params: &BfvParams<W>, plain: &Plaintext, limbs: usize) -> Result<Self, Error> {
         params.check_fingerprint("the plaintext", plain.fingerprint())?;
         let level = params.rlwe().level(limbs)?;
@@ -78,6 +79,7 @@ impl<W: Word> ExtendedPlaintext<W> {
 
 impl<W: Word> LinearTransform<'_, W> {
     /// Fails unless giants, terms and plaintexts go together and with a ciphertext over `limbs` data primes.
+    #[inline(never)]
     pub(crate) fn check(&self, params: &BfvParams<W>, limbs: usize) -> Result<(), Error> {
         let refuse = |giant, term, reason| {
             Err(Error::LinearTransform {

@@ -19,6 +19,7 @@ use zq::Word;
 ///
 /// # Errors
 /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+#[inline(never)]
 pub fn log2_limit<W: Word>(params: &BfvParams<W>, limbs: usize) -> Result<f64, Error> {
     Estimator::new(params).log2_limit(limbs)
 }
@@ -96,6 +97,7 @@ impl Estimator {
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn log2_limit(&self, limbs: usize) -> Result<f64, Error> {
         Ok(self.log2_q(limbs)? - (self.plain_modulus as f64).log2() - 1.0)
     }

@@ -84,6 +84,7 @@ impl<W: Word> BfvParamsLiteral<W> {
         out
     }
 
+    #[inline(never)]
     fn to_bytes(&self) -> Vec<u8> {
         self.payload().seal(Tag::BfvParams, Fingerprint::default())
     }
@@ -138,6 +139,7 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`].
+    #[inline(never)]
     pub fn new(literal: &BfvParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
         literal.check(policy)?;
         Self::from_rlwe(
@@ -151,6 +153,7 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// [`Error::PlainModulus`]; [`Error::Rlwe`] for auxiliary primes that are none.
+    #[inline(never)]
     pub fn from_rlwe(
         rlwe: impl Into<RlweContext<W>>,
         t: u64,
@@ -219,6 +222,7 @@ impl<W: Word> BfvParams<W> {
     }
 
     /// Constants for ciphertexts over the first `limbs` data primes; made on first use.
+    #[inline(never)]
     pub(crate) fn level(&self, limbs: usize) -> Result<Arc<Level<W>>, Error> {
         let slot = limbs.checked_sub(1).and_then(|i| self.0.levels.get(i));
         let expected = self.0.rlwe.data_primes();
@@ -243,11 +247,13 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// [`Error::Rlwe`] when no primes are left to choose.
+    #[inline(never)]
     pub fn over_q_basis(&self, limbs: usize) -> Result<rns::RnsBasis<W>, Error> {
         Ok(self.level(limbs)?.over_q()?.basis.clone())
     }
 
     /// The literal these parameters came from.
+    #[inline(never)]
     pub fn literal(&self) -> BfvParamsLiteral<W> {
         BfvParamsLiteral {
             rlwe: self.0.rlwe.literal(),
@@ -257,6 +263,7 @@ impl<W: Word> BfvParams<W> {
     }
 
     /// The set as an object of the byte format.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.literal().to_bytes()
     }
@@ -266,6 +273,7 @@ impl<W: Word> BfvParams<W> {
     /// # Errors
     /// [`rlwe::Error::Wire`] for bytes no writer produces, [`rlwe::Error::Limit`], and everything [`BfvParams::new`]
     /// refuses.
+    #[inline(never)]
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
         Self::from_bytes_within(bytes, policy, &Limits::default())
     }
@@ -274,6 +282,7 @@ impl<W: Word> BfvParams<W> {
     ///
     /// # Errors
     /// As [`BfvParams::from_bytes`].
+    #[inline(never)]
     pub fn from_bytes_within(
         bytes: &[u8],
         policy: SecurityPolicy,

@@ -47,6 +47,7 @@ impl Plaintext {
     ///
     /// # Errors
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    #[inline(never)]
     pub fn from_coefficients<W: Word>(
         params: &BfvParams<W>,
         values: &[u64],
@@ -62,6 +63,7 @@ impl Plaintext {
     ///
     /// # Errors
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    #[inline(never)]
     pub fn from_signed<W: Word>(params: &BfvParams<W>, values: &[i64]) -> Result<Self, Error> {
         check_count(values.len(), params.n())?;
         let mut coefficients = vec![0; params.n()];

@@ -70,6 +70,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// As [`Decryptor::decrypt`]; [`Error::Flooding`] when the budget has no room for the noise.
+    #[inline(never)]
     pub fn decrypt_for_publication(
         &self,
         ct: &Ciphertext<W>,
@@ -83,6 +84,7 @@ impl<W: Word> Decryptor<W> {
     ///
     /// # Errors
     /// [`Error::Flooding`].
+    #[inline(never)]
     pub fn publish(
         &self,
         ct: &Ciphertext<W>,
@@ -94,6 +96,7 @@ impl<W: Word> Decryptor<W> {
     }
 
     /// The phase with the flooding noise.
+    #[inline(never)]
     pub(crate) fn flooded(
         &self,
         ct: &Ciphertext<W>,

@@ -17,6 +17,7 @@ use zq::Word;
 
 impl Plaintext {
     /// The plaintext as an object of the byte format.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::new();
         let modulus = zq::Modulus::new(self.plain_modulus()).expect("checked by the parameters");
@@ -28,6 +29,7 @@ impl Plaintext {
     ///
     /// # Errors
     /// [`rlwe::Error::Wire`], [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes<W: Word>(params: &BfvParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = params.open(Tag::BfvPlaintext, "the plaintext", bytes)?;
         input.has_residues(params.plain(), params.n())?;
@@ -40,6 +42,7 @@ impl Plaintext {
 
 impl<W: Word> Ciphertext<W> {
     /// The ciphertext as an object of the byte format; c_1 as a seed where it has one.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.key.write(&mut out);
@@ -58,6 +61,7 @@ impl<W: Word> Ciphertext<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::Wire`], [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes(params: &BfvParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = params.open(Tag::BfvCiphertext, "the ciphertext", bytes)?;
         let key = KeyId::read(&mut input)?;

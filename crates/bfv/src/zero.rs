@@ -33,6 +33,7 @@ impl<W: Word> ZeroDraw<'_, W> {
     ///
     /// # Errors
     /// [`rlwe::Error::Shape`] when bases do not fit.
+    #[inline(never)]
     pub fn parts(&self) -> Result<[RnsPoly<W, Coeff>; 2], Error> {
         match self {
             Self::Public { key, u, errors } => {

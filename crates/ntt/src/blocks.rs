@@ -82,6 +82,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `from` is not of length `n` or `out` not of length [`NttPlan::outer_len`].
+    #[inline(never)]
     pub fn forward_outer(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
         assert!(
             from.len() == self.n() && out.len() == self.outer_len(),
@@ -97,6 +98,7 @@ impl<W: Word> NttPlan<W> {
     /// # Panics
     /// If `from` is not of whole columns within the blocks, a multiple of 128 / blocks where there are several blocks,
     /// or `out` not of length [`NttPlan::outer_len`].
+    #[inline(never)]
     pub fn forward_outer_columns(&self, from: &[W], start: usize, out: &mut [W]) {
         let columns = from.len() / self.blocks();
         assert!(
@@ -112,6 +114,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `from` or `out` is not of length `n`.
+    #[inline(never)]
     pub fn forward_from(&self, from: &[W], lift: Option<Shift<W>>, out: &mut [W]) {
         assert!(
             from.len() == self.n() && out.len() == self.n(),
@@ -156,6 +159,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `block` is not below [`NttPlan::blocks`] or `a` is not a block.
+    #[inline(never)]
     pub fn forward_block(&self, block: usize, a: &mut [W], form: Form, prefetch: [&[W]; 3]) {
         let blocks = self.blocks();
         assert!(

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod error;
+mod instances;
 mod plan;
 mod portable;
 mod root;

@@ -31,6 +31,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If the processor does not support the level.
+    #[inline(never)]
     pub fn with_level(modulus: Modulus<W>, n: usize, level: Level) -> Result<Self, NttError> {
         assert!(
             level.is_supported(),
@@ -91,6 +92,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `a.len() != n`.
+    #[inline(never)]
     pub fn forward(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -104,6 +106,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If `a.len() != n`.
+    #[inline(never)]
     pub fn inverse(&self, a: &mut [W]) {
         assert_eq!(a.len(), self.n(), "slice length is not the transform's");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -117,6 +120,7 @@ impl<W: Word> NttPlan<W> {
     ///
     /// # Panics
     /// If a length is not `n`.
+    #[inline(never)]
     pub fn inverse_from(&self, from: &[W], out: &mut [W]) {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let (Some(simd), Some(from), Some(out)) =

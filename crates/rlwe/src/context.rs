@@ -43,6 +43,7 @@ impl<W: Word> RlweContext<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn level(&self, limbs: usize) -> Result<Arc<KeySwitchLevel<W>>, Error> {
         let slot = limbs.checked_sub(1).and_then(|i| self.0.levels.get(i));
         let slot = slot.ok_or(Error::Shape {
@@ -62,6 +63,7 @@ impl<W: Word> RlweContext<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] for levels that do not fit.
+    #[inline(never)]
     pub fn key_switch(
         &self,
         c: &RnsPoly<W, Coeff>,

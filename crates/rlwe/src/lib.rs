@@ -13,6 +13,7 @@
 mod context;
 mod error;
 mod galois;
+mod instances;
 mod keys;
 mod keyswitch;
 pub mod mutate;

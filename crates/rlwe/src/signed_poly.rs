@@ -26,6 +26,7 @@ fn small_limb<W: Word>(modulus: &Modulus<W>, values: &[i64], bound: u64, out: &m
 ///
 /// # Panics
 /// If there are not n values.
+#[inline(never)]
 pub fn signed_poly<W: Word>(basis: &RnsBasis<W>, values: &[i64], bound: u64) -> RnsPoly<W, Coeff> {
     assert_eq!(values.len(), basis.n(), "one value for each coefficient");
     let mut data = AlignedVec::for_overwrite(basis.len() * basis.n());
@@ -75,6 +76,7 @@ impl SignedPoly {
     ///
     /// # Panics
     /// If the basis is of another degree.
+    #[inline(never)]
     pub fn residues<W: Word>(&self, basis: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
         signed_poly(basis, &self.values(), self.bound)
     }

@@ -28,6 +28,7 @@ impl ZeroSample {
     }
 
     /// The polynomial, from the seed of the encryption.
+    #[inline(never)]
     pub fn draw<W: Word>(self, params: &RlweParams<W>, seed: &Seed) -> SignedPoly {
         let sampler = match self {
             Self::U => &Sampler::Ternary,

@@ -33,6 +33,7 @@ impl<W: Word> RnsBasis<W> {
     ///
     /// # Errors
     /// Empty or repeated moduli, and whatever [`Modulus::new`] and [`NttPlan::new`] refuse.
+    #[inline(never)]
     pub fn new(n: usize, moduli: &[W]) -> Result<Self, RnsError> {
         Self::check(n, moduli)?;
         let plan = |&q| Ok(Arc::new(NttPlan::new(Modulus::new(q)?, n)?));
@@ -43,6 +44,7 @@ impl<W: Word> RnsBasis<W> {
     ///
     /// # Errors
     /// As [`RnsBasis::new`].
+    #[inline(never)]
     pub fn check(n: usize, moduli: &[W]) -> Result<(), RnsError> {
         for &q in moduli {
             ntt::check(&Modulus::new(q)?, n)?;
@@ -51,6 +53,7 @@ impl<W: Word> RnsBasis<W> {
     }
 
     /// A basis from existing transforms, all of one length.
+    #[inline(never)]
     pub fn from_plans(plans: Vec<Arc<NttPlan<W>>>) -> Result<Self, RnsError> {
         let moduli: Vec<W> = plans.iter().map(|p| p.modulus().value()).collect();
         check_distinct(&moduli)?;
@@ -131,6 +134,7 @@ impl<W: Word> RnsBasis<W> {
     }
 
     /// The first `len` moduli.
+    #[inline(never)]
     pub fn prefix(&self, len: usize) -> Result<Self, RnsError> {
         self.range(0..len)
     }
@@ -141,6 +145,7 @@ impl<W: Word> RnsBasis<W> {
     }
 
     /// A run of the moduli, sharing their transforms.
+    #[inline(never)]
     pub fn range(&self, range: Range<usize>) -> Result<Self, RnsError> {
         if range.start >= range.end || range.end > self.len() {
             return Err(RnsError::BadRange {
@@ -156,6 +161,7 @@ impl<W: Word> RnsBasis<W> {
     }
 
     /// These moduli, then the other's, sharing their transforms.
+    #[inline(never)]
     pub fn concat(&self, other: &Self) -> Result<Self, RnsError> {
         if self.n() != other.n() {
             return Err(RnsError::DegreeMismatch {
@@ -188,6 +194,7 @@ fn check_distinct<W: Word>(moduli: &[W]) -> Result<(), RnsError> {
 }
 
 impl<W: Word> Inner<W> {
+    #[inline(never)]
     fn new(n: usize, plans: Vec<Arc<NttPlan<W>>>) -> Result<Self, RnsError> {
         let moduli: Vec<_> = plans.iter().map(|p| *p.modulus()).collect();
         let product: BigUint = moduli
@@ -217,6 +224,7 @@ impl<W: Word> Inner<W> {
 }
 
 impl<W: Word> PartialEq for RnsBasis<W> {
+    #[inline(never)]
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || (self.n() == other.n() && self.moduli() == other.moduli())
     }

@@ -18,6 +18,7 @@ pub struct CentredLift<W: Word> {
 
 impl<W: Word> CentredLift<W> {
     /// Prepares a pair of moduli.
+    #[inline(never)]
     pub fn new(q: &Modulus<W>, m: &Modulus<W>) -> Self {
         Self {
             q: *q,
@@ -37,6 +38,7 @@ impl<W: Word> CentredLift<W> {
     ///
     /// # Panics
     /// If the lengths differ.
+    #[inline(never)]
     pub fn apply(&self, x: &[W], out: &mut [W]) {
         assert_eq!(x.len(), out.len(), "slice lengths differ");
         match (W::as_u64s(x), W::as_u64s_mut(out)) {
@@ -77,6 +79,7 @@ impl<W: Word> CentredLift<W> {
 }
 
 /// Smallest x that counts as negative.
+#[inline(never)]
 pub(crate) fn threshold<W: Word>(q: &Modulus<W>) -> W {
     // C < 2^53, and the quotient 2^(F-1)/C is close to q/2. F can exceed 128 bits: divide in two steps of the same
     // value.

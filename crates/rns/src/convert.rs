@@ -37,11 +37,13 @@ impl<W: Word> ConvertedBlock<'_, W> {
 
 impl<W: Word> BaseConverter<W> {
     /// From one basis to another. The two may share moduli.
+    #[inline(never)]
     pub fn new(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Self {
         Self::to_moduli(from, to.moduli())
     }
 
     /// From a basis to any moduli, such as a plaintext modulus.
+    #[inline(never)]
     pub fn to_moduli(from: &RnsBasis<W>, to: &[Modulus<W>]) -> Self {
         let factors = (0..from.len()).map(|i| from.q_hat_inv(i)).collect();
         let product = from.product().to_u64_digits();
@@ -60,6 +62,7 @@ impl<W: Word> BaseConverter<W> {
     /// conversion of an engine that takes off one prime after another. Of one prime it is that of
     /// [`BaseConverter::new`]; of several the two differ at the seam only. The work grows with the square of the number
     /// of primes. The fast form is not for it.
+    #[inline(never)]
     pub fn mixed_radix(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Self {
         let radix = MixedRadix::new(from);
         let rows = to.moduli().iter().flat_map(|m| radix.row(m)).collect();
@@ -87,6 +90,7 @@ impl<W: Word> BaseConverter<W> {
     ///
     /// # Panics
     /// If the lengths do not fit.
+    #[inline(never)]
     pub fn convert_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
         self.kernel.apply(input, None, out, true, scratch);
     }
@@ -96,6 +100,7 @@ impl<W: Word> BaseConverter<W> {
     ///
     /// # Panics
     /// If the lengths do not fit, or the block is longer than [`BaseConverter::BLOCK`].
+    #[inline(never)]
     pub fn block<'a>(
         &'a self,
         input: &[W],
@@ -128,6 +133,7 @@ impl<W: Word> BaseConverter<W> {
     ///
     /// # Panics
     /// If `to` does not have the moduli this was made for, or `x` not the limbs.
+    #[inline(never)]
     pub fn convert(&self, x: &RnsPoly<W, Coeff>, to: &RnsBasis<W>) -> RnsPoly<W, Coeff> {
         assert!(
             to.moduli() == self.kernel.to(),

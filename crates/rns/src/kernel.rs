@@ -65,6 +65,7 @@ pub(crate) struct Kernel<W: Word> {
 
 impl<W: Word> Kernel<W> {
     /// `rows` holds `L + 1` words for each modulus of `to`, `own` one word for each or none.
+    #[inline(never)]
     pub fn new(
         from: &RnsBasis<W>,
         factors: Vec<Shoup<W>>,
@@ -84,6 +85,7 @@ impl<W: Word> Kernel<W> {
     }
 
     /// The same of the digits of a mixed radix: `c_j` is a constant.
+    #[inline(never)]
     pub fn of_digits(
         from: &RnsBasis<W>,
         radix: MixedRadix<W>,
@@ -147,6 +149,7 @@ impl<W: Word> Kernel<W> {
     }
 
     /// All coefficients: `input` has `L n` words, `out` and `own` (if given) `M n`.
+    #[inline(never)]
     pub fn apply(
         &self,
         input: &[W],
@@ -223,11 +226,13 @@ impl<W: Word> Kernel<W> {
     }
 
     /// Writes the `y` rows and `v` of the centred conversion of such a block.
+    #[inline(never)]
     pub fn prepare_centred(&self, input: &[W], shape: (usize, usize), start: usize, y: &mut [W]) {
         self.prepare(input, shape, start, (y, true));
     }
 
     /// One output limb of a prepared block.
+    #[inline(never)]
     pub fn prepared_output(&self, j: usize, y: &[W], out: &mut [W]) {
         self.output(j, y, None, true, out);
     }

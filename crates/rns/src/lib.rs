@@ -21,6 +21,7 @@ mod convert;
 mod crt;
 mod domain;
 mod error;
+mod instances;
 mod kernel;
 mod mixed_radix;
 mod poly;

@@ -33,6 +33,7 @@ pub(crate) struct MixedRadix<W: Word> {
 
 impl<W: Word> MixedRadix<W> {
     /// For the primes of a basis.
+    #[inline(never)]
     pub fn new(basis: &RnsBasis<W>) -> Self {
         let moduli = basis.moduli();
         let integer = |w: W| BigUint::from(w.to_u128());

@@ -29,6 +29,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     ///
     /// # Errors
     /// [`RnsError::BadLength`], or [`RnsError::NotReduced`] naming the first word that is not a residue.
+    #[inline(never)]
     pub fn from_limbs(basis: &RnsBasis<W>, limbs: &[W]) -> Result<Self, RnsError> {
         let wanted = basis.len() * basis.n();
         if limbs.len() != wanted {
@@ -144,24 +145,28 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// `self += other`.
+    #[inline(never)]
     pub fn add_assign(&mut self, other: &Self) {
         let basis = self.basis.clone();
         self.zip_limbs(other, |i, a, b| basis.modulus(i).add_assign(a, b));
     }
 
     /// `self -= other`.
+    #[inline(never)]
     pub fn sub_assign(&mut self, other: &Self) {
         let basis = self.basis.clone();
         self.zip_limbs(other, |i, a, b| basis.modulus(i).sub_assign(a, b));
     }
 
     /// `self = other - self`.
+    #[inline(never)]
     pub fn sub_from_assign(&mut self, other: &Self) {
         let basis = self.basis.clone();
         self.zip_limbs(other, |i, a, b| basis.modulus(i).sub_from_assign(a, b));
     }
 
     /// `self = -self`.
+    #[inline(never)]
     pub fn neg_assign(&mut self) {
         let basis = self.basis.clone();
         self.limbs_mut()
@@ -170,6 +175,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// The sum.
+    #[inline(never)]
     pub fn add(&self, other: &Self) -> Self {
         let mut out = self.clone();
         out.add_assign(other);
@@ -177,6 +183,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// The difference.
+    #[inline(never)]
     pub fn sub(&self, other: &Self) -> Self {
         let mut out = self.clone();
         out.sub_assign(other);
@@ -184,6 +191,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// The negation.
+    #[inline(never)]
     pub fn neg(&self) -> Self {
         let mut out = self.clone();
         out.neg_assign();
@@ -191,6 +199,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// Multiplies by a signed integer.
+    #[inline(never)]
     pub fn scalar_mul_assign(&mut self, s: i64) {
         let basis = self.basis.clone();
         let limbs = self.limbs_mut().zip(basis.moduli());
@@ -208,6 +217,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
     }
 
     /// `x -> x^g` into `out`, of the same basis.
+    #[inline(never)]
     pub fn automorphism_into(&self, auto: &Automorphism, out: &mut Self) {
         let basis = self.basis.clone();
         out.zip_limbs(self, |i, o, a| D::permute(auto, basis.modulus(i), a, o));
@@ -231,6 +241,7 @@ impl<W: Word, D: Domain> RnsPoly<W, D> {
 
 impl<W: Word> RnsPoly<W, Coeff> {
     /// From signed small coefficients, `n` of them.
+    #[inline(never)]
     pub fn from_i64(basis: &RnsBasis<W>, coefficients: &[i64]) -> Result<Self, RnsError> {
         if coefficients.len() != basis.n() {
             return Err(RnsError::BadLength {
@@ -245,6 +256,7 @@ impl<W: Word> RnsPoly<W, Coeff> {
     }
 
     /// To evaluation form, in place.
+    #[inline(never)]
     pub fn to_eval(mut self) -> RnsPoly<W, Eval> {
         let basis = self.basis.clone();
         self.limbs_mut()
@@ -256,6 +268,7 @@ impl<W: Word> RnsPoly<W, Coeff> {
 
 impl<W: Word> RnsPoly<W, Eval> {
     /// To coefficient form, in place.
+    #[inline(never)]
     pub fn to_coeff(mut self) -> RnsPoly<W, Coeff> {
         let basis = self.basis.clone();
         self.limbs_mut()
@@ -265,6 +278,7 @@ impl<W: Word> RnsPoly<W, Eval> {
     }
 
     /// The coefficients, `self` staying as it is.
+    #[inline(never)]
     pub fn coefficients(&self) -> RnsPoly<W, Coeff> {
         let n = self.n();
         let mut out = AlignedVec::for_overwrite(self.data().len());
@@ -276,12 +290,14 @@ impl<W: Word> RnsPoly<W, Eval> {
     }
 
     /// `self *= other`.
+    #[inline(never)]
     pub fn mul_assign(&mut self, other: &Self) {
         let basis = self.basis.clone();
         self.zip_limbs(other, |i, a, b| basis.modulus(i).mul_assign(a, b));
     }
 
     /// The product.
+    #[inline(never)]
     pub fn mul(&self, other: &Self) -> Self {
         let mut out = Self::zeros(&self.basis);
         out.mul_add_into(self, other, |m, o, a, b| m.mul_into(o, a, b));
@@ -289,6 +305,7 @@ impl<W: Word> RnsPoly<W, Eval> {
     }
 
     /// `self += a * b`.
+    #[inline(never)]
     pub fn mul_add_assign(&mut self, a: &Self, b: &Self) {
         self.mul_add_into(a, b, |m, o, a, b| m.mul_add_assign(o, a, b));
     }

@@ -32,6 +32,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Errors
     /// [`RnsError::NotCoprime`] if a modulus is in both bases.
+    #[inline(never)]
     pub fn new(drop: &RnsBasis<W>, keep: &RnsBasis<W>, numerator: u64) -> Result<Self, RnsError> {
         let mut s = Self::build(drop, keep.moduli(), numerator)?;
         s.keep = Some(keep.clone());
@@ -43,6 +44,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Errors
     /// [`RnsError::MissingResidues`], or [`RnsError::NotCoprime`] if `p` shares a factor with a dropped modulus.
+    #[inline(never)]
     pub fn to_modulus(drop: &RnsBasis<W>, p: Modulus<W>, numerator: u64) -> Result<Self, RnsError> {
         if p.reduce_u64(numerator) != W::ZERO {
             return Err(RnsError::MissingResidues {
@@ -58,6 +60,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Errors
     /// As [`ScaleRounder::new`].
+    #[inline(never)]
     pub fn mixed_radix(drop: &RnsBasis<W>, keep: &RnsBasis<W>) -> Result<Self, RnsError> {
         let made = Self::new(drop, keep, 1)?;
         let radix = MixedRadix::new(drop);
@@ -127,6 +130,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Panics
     /// If the lengths do not fit.
+    #[inline(never)]
     pub fn scale_into(&self, dropped: &[W], kept: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
         self.kernel.apply(dropped, Some(kept), out, true, scratch);
     }
@@ -135,6 +139,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Panics
     /// If the lengths do not fit, or a kept modulus does not divide the numerator.
+    #[inline(never)]
     pub fn scale_dropped_into(&self, dropped: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
         let free = self.kernel.own().iter().all(|&a| a == W::ZERO);
         assert!(free, "the result depends on the kept residues");
@@ -146,6 +151,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Panics
     /// If the lengths do not fit or the kept moduli are not a basis.
+    #[inline(never)]
     pub fn scale_eval_assign(
         &self,
         dropped: &[W],
@@ -172,6 +178,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Panics
     /// If `x` does not have `kept + dropped` limbs or the kept moduli are not a basis.
+    #[inline(never)]
     pub fn scale_tail(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         let (kept, dropped) = self.split(x, self.kept());
         self.scale_parts(dropped, kept)
@@ -181,6 +188,7 @@ impl<W: Word> ScaleRounder<W> {
     ///
     /// # Panics
     /// As [`ScaleRounder::scale_tail`].
+    #[inline(never)]
     pub fn scale_head(&self, x: &RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         let (dropped, kept) = self.split(x, self.dropped());
         self.scale_parts(dropped, kept)

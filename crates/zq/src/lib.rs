@@ -11,6 +11,7 @@
 
 mod error;
 pub mod fork;
+mod instances;
 pub mod memory;
 mod modulus;
 pub mod primes;

@@ -111,6 +111,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `base^exponent mod q`, square and multiply. Constant time in the base; the exponent is public.
+    #[inline(never)]
     pub fn pow(&self, base: W, exponent: W) -> W {
         let mut result = self.reduce(W::ONE);
         for i in (0..exponent.bit_len()).rev() {
@@ -133,6 +134,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// The inverse modulo any `q` by the extended Euclidean algorithm; variable time.
+    #[inline(never)]
     pub fn inv_vt(&self, a: W) -> Result<W, ZqError> {
         let (mut r0, mut r1) = (self.q, self.reduce(a));
         let (mut t0, mut t1) = (W::ZERO, self.reduce(W::ONE));

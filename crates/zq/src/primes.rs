@@ -21,6 +21,7 @@ pub enum Direction {
 /// Whether `n` is prime: certain below 2^81, beyond that wrong with probability below 2^-128 over the bases.
 ///
 /// Bases past the first twelve come from a SplitMix64 stream keyed by `n`, so no fixed list of bases can be aimed at.
+#[inline(never)]
 pub fn is_prime_vt<W: Word>(n: W) -> bool {
     if n < W::from_u64(2) {
         return false;
@@ -74,6 +75,7 @@ fn split_mix(state: &mut u64) -> u64 {
 ///
 /// # Errors
 /// [`ZqError::BadPrimeSearch`] for impossible arguments, [`ZqError::NoSuchPrime`] with the number found.
+#[inline(never)]
 pub fn ntt_primes<W: Word>(
     bits: u32,
     order: u64,

@@ -11,41 +11,49 @@ use crate::{Modulus, Shoup, Word};
 
 impl<W: Word> Modulus<W> {
     /// `a[i] += b[i]`.
+    #[inline(never)]
     pub fn add_assign(&self, a: &mut [W], b: &[W]) {
         self.run1(Op::Add, Shoup::default(), a, b, |x, y| self.add(x, y));
     }
 
     /// `a[i] -= b[i]`.
+    #[inline(never)]
     pub fn sub_assign(&self, a: &mut [W], b: &[W]) {
         self.run1(Op::Sub, Shoup::default(), a, b, |x, y| self.sub(x, y));
     }
 
     /// `a[i] = b[i] - a[i]`.
+    #[inline(never)]
     pub fn sub_from_assign(&self, a: &mut [W], b: &[W]) {
         self.run1(Op::SubFrom, Shoup::default(), a, b, |x, y| self.sub(y, x));
     }
 
     /// `a[i] = -a[i]`.
+    #[inline(never)]
     pub fn neg_assign(&self, a: &mut [W]) {
         self.run0(Op::Neg, Shoup::default(), a, |x| self.neg(x));
     }
 
     /// `a[i] *= b[i]`.
+    #[inline(never)]
     pub fn mul_assign(&self, a: &mut [W], b: &[W]) {
         self.run1(Op::Mul, Shoup::default(), a, b, |x, y| self.mul(x, y));
     }
 
     /// `out[i] = a[i] * b[i]`.
+    #[inline(never)]
     pub fn mul_into(&self, out: &mut [W], a: &[W], b: &[W]) {
         self.run2(Op::MulInto, out, a, b, |_, x, y| self.mul(x, y));
     }
 
     /// `acc[i] += a[i] * b[i]`.
+    #[inline(never)]
     pub fn mul_add_assign(&self, acc: &mut [W], a: &[W], b: &[W]) {
         self.run2(Op::MulAdd, acc, a, b, |o, x, y| self.mul_add(o, x, y));
     }
 
     /// `out[i] = Σ_k a[k][i] * b[k][i]`, reduced once at the end where that is faster.
+    #[inline(never)]
     pub fn dot_into(&self, out: &mut [W], a: &[&[W]], b: &[&[W]]) {
         assert_eq!(
             a.len(),
@@ -65,6 +73,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `a[i] += s`, for a reduced `s`.
+    #[inline(never)]
     pub fn scalar_add_assign(&self, a: &mut [W], s: W) {
         let factor = Shoup {
             w: s,
@@ -74,26 +83,31 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `a[i] *= s`, for a reduced `s`.
+    #[inline(never)]
     pub fn scalar_mul_assign(&self, a: &mut [W], s: W) {
         self.shoup_mul_assign(a, self.shoup(s));
     }
 
     /// `a[i] *= s` for a prepared factor.
+    #[inline(never)]
     pub fn shoup_mul_assign(&self, a: &mut [W], s: Shoup<W>) {
         self.run0(Op::MulFactor, s, a, |x| self.mul_shoup(x, s));
     }
 
     /// `out[i] = a[i] * s` for a prepared factor.
+    #[inline(never)]
     pub fn shoup_mul_into(&self, out: &mut [W], a: &[W], s: Shoup<W>) {
         self.run1(Op::MulFactorInto, s, out, a, |_, x| self.mul_shoup(x, s));
     }
 
     /// `acc[i] += a[i] * s`, for a reduced `s`.
+    #[inline(never)]
     pub fn scalar_mul_add_assign(&self, acc: &mut [W], a: &[W], s: W) {
         self.shoup_mul_add_assign(acc, a, self.shoup(s));
     }
 
     /// `acc[i] += a[i] * s` for a prepared factor.
+    #[inline(never)]
     pub fn shoup_mul_add_assign(&self, acc: &mut [W], a: &[W], s: Shoup<W>) {
         self.run1(Op::MulAddFactor, s, acc, a, |o, x| {
             self.add(o, self.mul_shoup(x, s))
@@ -101,12 +115,14 @@ impl<W: Word> Modulus<W> {
     }
 
     /// As [`Modulus::shoup_mul_add_assign`] for arbitrary words `a`, such as residues of another modulus.
+    #[inline(never)]
     pub fn shoup_mul_add_words_assign(&self, acc: &mut [W], a: &[W], s: Shoup<W>) {
         let f = |o, x| self.add(o, self.mul_shoup(x, s));
         self.run1(Op::MulAddWords, s, acc, a, f);
     }
 
     /// `a[i] = (a[i] - b[i]) * s` for a prepared factor: the step of a division by a dropped modulus.
+    #[inline(never)]
     pub fn sub_shoup_mul_assign(&self, a: &mut [W], b: &[W], s: Shoup<W>) {
         self.run1(Op::SubMulFactor, s, a, b, |x, y| {
             self.mul_shoup(self.sub(x, y), s)
@@ -114,12 +130,14 @@ impl<W: Word> Modulus<W> {
     }
 
     /// `a[i] mod q` for arbitrary words.
+    #[inline(never)]
     pub fn reduce_assign(&self, a: &mut [W]) {
         // Without operands, the vector form reads `x` from the output.
         self.run0(Op::Reduce, Shoup::default(), a, |x| self.reduce(x));
     }
 
     /// `out[i] = src[i] mod q` for arbitrary words, such as residues of another modulus.
+    #[inline(never)]
     pub fn reduce_into(&self, out: &mut [W], src: &[W]) {
         self.run1(Op::Reduce, Shoup::default(), out, src, |_, x| {
             self.reduce(x)
@@ -127,6 +145,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// Signed small integers to residues.
+    #[inline(never)]
     pub fn reduce_i64_into(&self, out: &mut [W], src: &[i64]) {
         assert_eq!(out.len(), src.len(), "slice lengths differ");
         let q = self.value();
@@ -145,6 +164,7 @@ impl<W: Word> Modulus<W> {
     }
 
     /// Whether every word is below the modulus; reads all of them.
+    #[inline(never)]
     pub fn all_reduced(&self, a: &[W]) -> bool {
         a.iter().fold(W::MAX, |ok, x| ok & x.lt_mask(self.value())) == W::MAX
     }

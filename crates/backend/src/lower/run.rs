@@ -99,6 +99,7 @@ impl<E: Engine> Backend for E {
     }
 
     /// Outputs that have nothing in common are computed at the same time, as far as the engine can.
+    #[inline(never)]
     fn open(
         &self,
         program: &Arc<Program>,
@@ -115,6 +116,7 @@ impl<E: Engine> Backend for E {
         visit(program, keys, &resources.threads, shape, opening)
     }
 
+    #[inline(never)]
     fn client(&self) -> Option<Arc<dyn Client>> {
         let client = || Arc::new(self.clone()) as Arc<dyn Client>;
         self.serves_clients().then(client)

@@ -25,6 +25,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// [`Error::NoBatching`] when t has no slots at this degree.
+    #[inline(never)]
     pub fn new(params: &BfvParams<W>) -> Result<Self, Error> {
         let (n, t) = (params.n(), params.plain_modulus());
         let plan = params
@@ -50,6 +51,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    #[inline(never)]
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, Error> {
         check_count(values.len(), self.slots())?;
         check_below(self.params.plain_modulus(), values)?;
@@ -66,6 +68,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// [`Error::TooManyValues`], [`Error::ValueRange`].
+    #[inline(never)]
     pub fn encode_signed(&self, values: &[i64]) -> Result<Plaintext, Error> {
         check_count(values.len(), self.slots())?;
         let mut residues = Zeroizing::new(AlignedVec::for_overwrite(values.len()));
@@ -77,6 +80,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// As [`BatchEncoder::encode`], and [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn encode_extended(
         &self,
         values: &[u64],
@@ -89,6 +93,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// As [`BatchEncoder::encode_signed`], and [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn encode_signed_extended(
         &self,
         values: &[i64],
@@ -101,6 +106,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn decode(&self, plain: &Plaintext) -> Result<Vec<u64>, Error> {
         self.params
             .check_fingerprint("the plaintext", plain.fingerprint())?;
@@ -114,6 +120,7 @@ impl<W: Word> BatchEncoder<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn decode_signed(&self, plain: &Plaintext) -> Result<Vec<i64>, Error> {
         let mut residues = self.decode(plain)?;
         let values = centred(self.params.plain_modulus(), &residues);

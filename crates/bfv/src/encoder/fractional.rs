@@ -27,6 +27,7 @@ impl<W: Word> FractionalEncoder<W> {
     /// # Errors
     /// [`Error::Encoder`] unless the base is within 2..=t,
     /// base^fraction below 2^62 and fraction ≤ n − cut, 1 ≤ cut ≤ n.
+    #[inline(never)]
     pub fn new(
         params: &BfvParams<W>,
         base: u64,
@@ -70,6 +71,7 @@ impl<W: Word> FractionalEncoder<W> {
     /// # Errors
     /// [`Error::ValueRange`] for values that are not finite or beyond 2^62 in units of the last digit;
     /// [`Error::TooManyValues`] when the integral digits reach the cut.
+    #[inline(never)]
     pub fn encode(&self, value: f64) -> Result<Plaintext, Error> {
         let scaled = (value * (self.base as f64).powi(self.fraction as i32)).round();
         let limit = 2f64.powi(62);
@@ -98,6 +100,7 @@ impl<W: Word> FractionalEncoder<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn decode(&self, plain: &Plaintext) -> Result<f64, Error> {
         self.params
             .check_fingerprint("the plaintext", plain.fingerprint())?;

@@ -54,6 +54,7 @@ impl<W: Word> IntegerEncoder<W> {
     ///
     /// # Errors
     /// [`Error::Encoder`].
+    #[inline(never)]
     pub fn new(params: &BfvParams<W>, base: u64) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
@@ -66,6 +67,7 @@ impl<W: Word> IntegerEncoder<W> {
     /// # Errors
     /// [`Error::TooManyValues`] when there are more digits than coefficients;
     /// [`Error::ValueRange`] for a digit −1 at t = 2.
+    #[inline(never)]
     pub fn encode(&self, value: i64) -> Result<Plaintext, Error> {
         Plaintext::from_signed(&self.params, &digits(i128::from(value), self.base))
     }
@@ -74,6 +76,7 @@ impl<W: Word> IntegerEncoder<W> {
     ///
     /// # Errors
     /// [`Error::DecodedRange`] when the value does not fit an `i64`; [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn decode(&self, plain: &Plaintext) -> Result<i64, Error> {
         self.params
             .check_fingerprint("the plaintext", plain.fingerprint())?;

@@ -12,6 +12,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// Operands of other parameters, keys or levels.
+    #[inline(never)]
     pub fn add(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         let mut out = a.clone();
         self.add_assign(&mut out, b)?;
@@ -22,6 +23,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::add`]; then `a` is unchanged.
+    #[inline(never)]
     pub fn add_assign(&self, a: &mut Ciphertext<W>, b: &Ciphertext<W>) -> Result<(), Error> {
         self.check_pair(a, b)?;
         a.key = a
@@ -42,6 +44,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::add`].
+    #[inline(never)]
     pub fn sub(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         self.check_pair(a, b)?;
         let key = a.key.join(b.key, "the second operand")?;
@@ -58,6 +61,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn negate(&self, a: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         self.check(a)?;
         Ok(Ciphertext::new(
@@ -71,6 +75,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`Error::EmptySum`], and as [`Evaluator::add`].
+    #[inline(never)]
     pub fn add_many(&self, terms: &[Ciphertext<W>]) -> Result<Ciphertext<W>, Error> {
         let (first, rest) = terms.split_first().ok_or(Error::EmptySum)?;
         self.check(first)?;

@@ -10,6 +10,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`Error::LevelsExhausted`] with one prime left; [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn mod_switch(&self, a: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         self.check(a)?;
         let level = self.params.level(a.limbs())?;
@@ -27,6 +28,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`Error::LevelsExhausted`] unless 1 ≤ `limbs` ≤ those there are.
+    #[inline(never)]
     pub fn mod_switch_to(&self, a: &Ciphertext<W>, limbs: usize) -> Result<Ciphertext<W>, Error> {
         if limbs == 0 || limbs > a.limbs() {
             let operation = "modulus switching to a given level";

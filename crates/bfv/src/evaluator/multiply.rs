@@ -12,6 +12,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// Operands of other parameters, keys or levels; [`Error::Size`] when the product has more than 16 parts.
+    #[inline(never)]
     pub fn multiply(&self, a: &Ciphertext<W>, b: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         self.check_pair(a, b)?;
         let key = a.key.join(b.key, "the second operand")?;
@@ -35,6 +36,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::multiply`].
+    #[inline(never)]
     pub fn square(&self, a: &Ciphertext<W>) -> Result<Ciphertext<W>, Error> {
         self.multiply(a, a)
     }
@@ -43,6 +45,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::multiply`] and [`Evaluator::relinearize`].
+    #[inline(never)]
     pub fn multiply_relin(
         &self,
         a: &Ciphertext<W>,
@@ -90,6 +93,7 @@ impl<W: Word> Evaluator<W> {
     /// # Errors
     /// [`Error::Size`] for more than three parts; a key of other parameters, another key set, or truncated below the
     /// ciphertext's level.
+    #[inline(never)]
     pub fn relinearize(
         &self,
         a: &Ciphertext<W>,

@@ -29,6 +29,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn add_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
         self.shift_by(a, m, false)
     }
@@ -37,6 +38,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn sub_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
         self.shift_by(a, m, true)
     }
@@ -61,6 +63,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn trivial(&self, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
         crate::encryption::trivial(&self.params, m)
     }
@@ -69,6 +72,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`]; [`rlwe::Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn prepare(&self, m: &Plaintext, limbs: usize) -> Result<Multiplier<W>, Error> {
         self.params
             .check_fingerprint("the plaintext", m.fingerprint())?;
@@ -84,6 +88,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::prepare`].
+    #[inline(never)]
     pub fn multiply_plain(&self, a: &Ciphertext<W>, m: &Plaintext) -> Result<Ciphertext<W>, Error> {
         self.check(a)?;
         self.multiply_prepared(a, &self.prepare(m, a.limbs())?)
@@ -93,6 +98,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::ParameterMismatch`]; [`Error::LevelMismatch`] when m was prepared for another level.
+    #[inline(never)]
     pub fn multiply_prepared(
         &self,
         a: &Ciphertext<W>,

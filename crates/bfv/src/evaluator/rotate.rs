@@ -13,6 +13,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// [`rlwe::Error::MissingGaloisKey`]; [`Error::Size`] unless relinearised; keys of other parameters or key sets.
+    #[inline(never)]
     pub fn rotate_rows(
         &self,
         a: &Ciphertext<W>,
@@ -26,6 +27,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::rotate_rows`].
+    #[inline(never)]
     pub fn swap_rows(
         &self,
         a: &Ciphertext<W>,
@@ -38,6 +40,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::rotate_rows`].
+    #[inline(never)]
     pub fn automorphism(
         &self,
         a: &Ciphertext<W>,
@@ -59,6 +62,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::rotate_rows`].
+    #[inline(never)]
     pub fn rotate_rows_many(
         &self,
         a: &Ciphertext<W>,
@@ -91,6 +95,7 @@ impl<W: Word> Evaluator<W> {
     ///
     /// # Errors
     /// As [`Evaluator::rotate_rows`].
+    #[inline(never)]
     pub fn inner_sum(
         &self,
         a: &Ciphertext<W>,

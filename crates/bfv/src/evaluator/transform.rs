@@ -16,6 +16,7 @@ impl<W: Word> Evaluator<W> {
     /// # Errors
     /// [`Error::LinearTransform`] naming the term whose plaintext is missing or for another level; as
     /// [`Evaluator::rotate_rows`].
+    #[inline(never)]
     pub fn linear_transform(
         &self,
         a: &Ciphertext<W>,

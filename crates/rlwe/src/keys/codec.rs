@@ -46,6 +46,7 @@ impl KeyId {
 
 impl<W: Word> SecretKey<W> {
     /// The key as bytes. Secret.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut out = Writer::new();
         self.id.write(&mut out);
@@ -60,6 +61,7 @@ impl<W: Word> SecretKey<W> {
     ///
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let mut input = params.open(Tag::SecretKey, "the secret key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
@@ -132,6 +134,7 @@ impl<W: Word> PublicKey<W> {
     }
 
     /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.id.write(&mut out);
@@ -145,6 +148,7 @@ impl<W: Word> PublicKey<W> {
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`]; [`Error::NoSpecialPrimes`] for an extended key of a set without
     /// them.
+    #[inline(never)]
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
         let mut input = params.open(Self::tag(extended), "the public key", bytes)?;
@@ -211,6 +215,7 @@ fn read_limbs<W: Word>(params: &RlweParams<W>, input: &mut Reader<'_>) -> Result
 
 impl<W: Word> EncapsulationKeys<W> {
     /// The keys as bytes; uniform components as one seed each.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.to_dense.id.write(&mut out);
@@ -225,6 +230,7 @@ impl<W: Word> EncapsulationKeys<W> {
     ///
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes(
         main: &RlweParams<W>,
         sparse: &RlweParams<W>,
@@ -251,6 +257,7 @@ impl<W: Word> EncapsulationKeys<W> {
 
 impl<W: Word> RelinKey<W> {
     /// The key as bytes; uniform components as one seed.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.0.id.write(&mut out);
@@ -263,6 +270,7 @@ impl<W: Word> RelinKey<W> {
     ///
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         Self::from_bytes_with(params, bytes, UniformHalf::Kept)
     }
@@ -271,6 +279,7 @@ impl<W: Word> RelinKey<W> {
     ///
     /// # Errors
     /// As [`RelinKey::from_bytes`].
+    #[inline(never)]
     pub fn from_bytes_with(
         params: &RlweParams<W>,
         bytes: &[u8],
@@ -287,6 +296,7 @@ impl<W: Word> RelinKey<W> {
 
 impl<W: Word> GaloisKeys<W> {
     /// The keys as bytes; uniform components as one seed each.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.id.write(&mut out);
@@ -303,6 +313,7 @@ impl<W: Word> GaloisKeys<W> {
     ///
     /// # Errors
     /// [`Error::Wire`], [`Error::ParameterMismatch`].
+    #[inline(never)]
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
         Self::from_bytes_with(params, bytes, UniformHalf::Kept)
     }
@@ -311,6 +322,7 @@ impl<W: Word> GaloisKeys<W> {
     ///
     /// # Errors
     /// As [`GaloisKeys::from_bytes`].
+    #[inline(never)]
     pub fn from_bytes_with(
         params: &RlweParams<W>,
         bytes: &[u8],

@@ -45,6 +45,7 @@ impl<W: Word> KeyGenerator<W> {
     /// # Errors
     /// [`Error::ParameterMismatch`] for another set's secret; [`Error::Parameter`] unless `sparse` has the degree and
     /// the lowest primes of the main set, special primes and a single digit.
+    #[inline(never)]
     pub fn encapsulation_keys(
         &self,
         secret: &SecretKey<W>,

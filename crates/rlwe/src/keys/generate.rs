@@ -66,6 +66,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// Those of [`Randomness::seed`], as everywhere below.
+    #[inline(never)]
     pub fn secret_key(&self) -> Result<SecretKey<W>, Error> {
         let seed = self.seed("secret key", &[])?;
         let mut coefficients = Zeroizing::new(vec![0; self.params.n()]);
@@ -81,6 +82,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] when the secret belongs to another set.
+    #[inline(never)]
     pub fn public_key(&self, secret: &SecretKey<W>) -> Result<PublicKey<W>, Error> {
         self.public("public key", secret, false)
     }
@@ -91,6 +93,7 @@ impl<W: Word> KeyGenerator<W> {
     /// As [`KeyGenerator::public_key`], and [`Error::NoSpecialPrimes`].
     ///
     /// [`NoiseModel::fresh_extended`]: crate::noise::NoiseModel::fresh_extended
+    #[inline(never)]
     pub fn extended_public_key(&self, secret: &SecretKey<W>) -> Result<PublicKey<W>, Error> {
         self.public("extended public key", secret, true)
     }
@@ -123,6 +126,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn relin_key(&self, secret: &SecretKey<W>, limbs: usize) -> Result<RelinKey<W>, Error> {
         let seeds = self.component_seeds("relin key", secret, 0)?;
         let mut square = secret.eval.mul(&secret.eval);
@@ -136,6 +140,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`]; [`Error::Rns`] for an even or too large element.
+    #[inline(never)]
     pub fn galois_keys(
         &self,
         secret: &SecretKey<W>,
@@ -151,6 +156,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// As [`KeyGenerator::galois_keys`].
+    #[inline(never)]
     pub fn galois_keys_grown(
         &self,
         secret: &SecretKey<W>,
@@ -201,6 +207,7 @@ impl<W: Word> KeyGenerator<W> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`]; [`Error::Shape`].
+    #[inline(never)]
     pub fn switch_key(
         &self,
         secret: &SecretKey<W>,

@@ -79,6 +79,7 @@ impl<W: Word> std::fmt::Debug for SecretKey<W> {
 }
 
 impl<W: Word> SecretKey<W> {
+    #[inline(never)]
     pub(crate) fn from_coefficients(
         params: &RlweParams<W>,
         id: KeyId,
@@ -170,6 +171,7 @@ impl<W: Word> PublicKey<W> {
 /// the set's Q·P).
 ///
 /// `limbs` data primes, then all special primes if `special`. The residues are uniform in either domain.
+#[inline(never)]
 pub fn uniform_residues<W: Word>(
     params: &RlweParams<W>,
     seed: &Seed,

@@ -69,6 +69,7 @@ impl<W: Word> KeySwitchKey<W> {
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for another set.
+    #[inline(never)]
     pub fn set_uniform(&mut self, params: &RlweParams<W>, half: UniformHalf) -> Result<(), Error> {
         params.check_fingerprint("a switching key", self.params)?;
         self.uniform = match (half, self.uniform.take()) {
@@ -109,6 +110,7 @@ impl<W: Word> KeySwitchKey<W> {
     ///
     /// # Errors
     /// [`Error::Shape`].
+    #[inline(never)]
     pub fn check_covers(&self, limbs: usize, digits: usize) -> Result<(), Error> {
         if limbs > self.limbs {
             return Err(Error::Shape {
@@ -135,6 +137,7 @@ impl<W: Word> KeySwitchKey<W> {
     }
 
     /// a_d, grown from the key's seed.
+    #[inline(never)]
     pub(crate) fn uniform_component(
         params: &RlweParams<W>,
         seed: &Seed,
@@ -228,6 +231,7 @@ impl<W: Word> GaloisKeys<W> {
     /// # Errors
     /// [`Error::ParameterMismatch`], [`Error::KeyMismatch`] for keys of another secret, [`Error::Shape`] for another
     /// length.
+    #[inline(never)]
     pub fn united(&self, other: &Self) -> Result<Self, Error> {
         let what = "a rotation key";
         if other.params != self.params {

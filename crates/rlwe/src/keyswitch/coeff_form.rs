@@ -19,6 +19,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `c` is not over this level's data basis.
+    #[inline(never)]
     pub fn switch_coeff(
         &self,
         c: &RnsPoly<W, Coeff>,
@@ -38,6 +39,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `c` is not over this level's data basis.
+    #[inline(never)]
     pub fn switch_coeff_many(
         &self,
         c: &RnsPoly<W, Coeff>,

@@ -10,6 +10,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `c` is not over this level's data basis.
+    #[inline(never)]
     pub fn decompose(&self, c: &RnsPoly<W, Coeff>) -> Vec<RnsPoly<W, Coeff>> {
         assert!(c.basis() == self.q(), "decompose: wrong basis");
         let mut scratch = Scratch::new();

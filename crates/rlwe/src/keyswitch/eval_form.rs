@@ -16,6 +16,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] when a source has another length, a key is for a lower level, or a request names no source.
+    #[inline(never)]
     pub fn switch_eval(
         &self,
         sources: &[Source<'_, W>],
@@ -30,6 +31,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Errors
     /// As [`KeySwitchLevel::switch_eval`], and [`Error::Shape`] when there is one data prime only.
+    #[inline(never)]
     pub fn switch_eval_rescaled(
         &self,
         sources: &[Source<'_, W>],

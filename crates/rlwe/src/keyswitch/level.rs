@@ -31,6 +31,7 @@ pub struct KeySwitchLevel<W: Word> {
 
 impl<W: Word> KeySwitchLevel<W> {
     /// The constants of a set for its first `limbs` data primes, with work space from `scratch`.
+    #[inline(never)]
     pub(crate) fn new(
         params: &RlweParams<W>,
         limbs: usize,

@@ -126,6 +126,7 @@ impl<W: Word> KeySwitchLevel<W> {
 ///
 /// # Panics
 /// If `kept` is not the basis of `x` without its last prime, or the inverses are not one for each prime.
+#[inline(never)]
 pub fn divide_by_last<W: Word>(
     x: &RnsPoly<W, Eval>,
     kept: &RnsBasis<W>,

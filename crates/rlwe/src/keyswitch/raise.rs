@@ -16,6 +16,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless the parts are over one prime and the key has one digit and serves this level.
+    #[inline(never)]
     pub fn raise(
         &self,
         parts: [&RnsPoly<W, Coeff>; 2],

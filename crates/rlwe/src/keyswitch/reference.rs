@@ -13,6 +13,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `x` is not over this level's Q·P.
+    #[inline(never)]
     pub fn mod_down(&self, x: RnsPoly<W, Coeff>) -> RnsPoly<W, Coeff> {
         assert!(x.basis() == self.qp(), "mod_down: wrong basis");
         let Some(down) = &self.down else { return x };
@@ -27,6 +28,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Panics
     /// If `x` is not over this level's Q·P.
+    #[inline(never)]
     pub fn mod_down_eval(&self, x: RnsPoly<W, Eval>) -> RnsPoly<W, Eval> {
         assert!(x.basis() == self.qp(), "mod_down_eval: wrong basis");
         let Some(down) = &self.down else { return x };
@@ -56,6 +58,7 @@ impl<W: Word> HoistedDigits<W> {
     ///
     /// # Panics
     /// If `c` is not over the level's data basis.
+    #[inline(never)]
     pub fn new(level: &KeySwitchLevel<W>, c: &RnsPoly<W, Coeff>) -> Self {
         let digits = level.decompose(c).into_iter().map(RnsPoly::to_eval);
         Self {
@@ -66,6 +69,7 @@ impl<W: Word> HoistedDigits<W> {
 
     /// The digits of the image under x -> x^g.
     #[must_use]
+    #[inline(never)]
     pub fn automorphism(&self, auto: &Automorphism) -> Self {
         Self {
             limbs: self.limbs,
@@ -77,6 +81,7 @@ impl<W: Word> HoistedDigits<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] when the key is for a lower level.
+    #[inline(never)]
     pub fn inner_product(&self, key: &KeySwitchKey<W>) -> Result<[RnsPoly<W, Eval>; 2], Error> {
         inner_product(&self.digits, key, self.limbs)
     }
@@ -88,6 +93,7 @@ impl<W: Word> HoistedDigits<W> {
 }
 
 /// Σ digit_d·key_d in evaluation form; the digits are over the first `limbs` data primes and the special ones.
+#[inline(never)]
 fn inner_product<W: Word>(
     digits: &[RnsPoly<W, Eval>],
     key: &KeySwitchKey<W>,

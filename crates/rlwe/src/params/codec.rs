@@ -10,6 +10,7 @@ use zq::Word;
 
 impl<W: Word> RlweParamsLiteral<W> {
     /// Writes the payload of the set that this literal gives, for formats that contain it.
+    #[inline(never)]
     pub fn write(&self, out: &mut Writer) {
         out.bytes(encode(self).as_bytes());
     }
@@ -19,10 +20,12 @@ impl<W: Word> RlweParamsLiteral<W> {
     ///
     /// # Errors
     /// [`Error::Wire`] for bytes no writer produces.
+    #[inline(never)]
     pub fn read(input: &mut Reader<'_>) -> Result<Self, Error> {
         decode(input)
     }
 
+    #[inline(never)]
     fn to_bytes(&self) -> Vec<u8> {
         encode(self).seal(Tag::RlweParams, Fingerprint::default())
     }
@@ -30,6 +33,7 @@ impl<W: Word> RlweParamsLiteral<W> {
 
 impl<W: Word> RlweParams<W> {
     /// The set as an object of the byte format.
+    #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.literal().to_bytes()
     }
@@ -38,6 +42,7 @@ impl<W: Word> RlweParams<W> {
     ///
     /// # Errors
     /// [`Error::Wire`] for bytes no writer produces, [`Error::Limit`], and everything [`RlweParams::new`] refuses.
+    #[inline(never)]
     pub fn from_bytes(bytes: &[u8], policy: SecurityPolicy) -> Result<Self, Error> {
         Self::from_bytes_within(bytes, policy, &Limits::default())
     }
@@ -46,6 +51,7 @@ impl<W: Word> RlweParams<W> {
     ///
     /// # Errors
     /// As [`RlweParams::from_bytes`].
+    #[inline(never)]
     pub fn from_bytes_within(
         bytes: &[u8],
         policy: SecurityPolicy,

@@ -53,6 +53,7 @@ impl<W: Word> RlweParamsLiteral<W> {
     ///
     /// # Errors
     /// As [`RlweParams::new`](crate::RlweParams::new).
+    #[inline(never)]
     pub fn check_ring(&self, policy: SecurityPolicy) -> Result<(), Error> {
         self.judge(policy).map(|_| ())
     }

@@ -126,6 +126,7 @@ impl<W: Word> RlweParams<W> {
     /// # Errors
     /// [`Error::Parameter`] and [`Error::Rns`] for values out of range, [`Error::Insecure`] when the policy's level is
     /// not reached and it has no opt-in.
+    #[inline(never)]
     pub fn new(literal: &RlweParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
         let judged = literal.judge(policy)?;
         let qp = RnsBasis::new(literal.n, &literal.primes())?;
@@ -229,6 +230,7 @@ impl<W: Word> RlweParams<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn q_prefix(&self, limbs: usize) -> Result<RnsBasis<W>, Error> {
         Ok(self.prefix(limbs)?.q.clone())
     }
@@ -237,6 +239,7 @@ impl<W: Word> RlweParams<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] unless 1 ≤ `limbs` ≤ L.
+    #[inline(never)]
     pub fn qp_prefix(&self, limbs: usize) -> Result<RnsBasis<W>, Error> {
         Ok(self.prefix(limbs)?.qp.clone())
     }
@@ -266,6 +269,7 @@ impl<W: Word> RlweParams<W> {
     }
 
     /// The literal these parameters came from (dnum resolved).
+    #[inline(never)]
     pub fn literal(&self) -> RlweParamsLiteral<W> {
         RlweParamsLiteral {
             n: self.n(),

@@ -15,6 +15,7 @@ pub type Polys<W> = Vec<RnsPoly<W, Coeff>>;
 ///
 /// # Errors
 /// [`Error::Shape`] when bases do not fit.
+#[inline(never)]
 pub fn encrypt_zero<W: Word>(
     pk: [&RnsPoly<W, Eval>; 2],
     u: &RnsPoly<W, Coeff>,
@@ -35,6 +36,7 @@ pub fn encrypt_zero<W: Word>(
 ///
 /// # Errors
 /// [`Error::Shape`] when bases do not fit, and without a part.
+#[inline(never)]
 pub fn phase<W: Word>(
     ct: &[RnsPoly<W, Coeff>],
     s: &RnsPoly<W, Eval>,
@@ -55,6 +57,7 @@ pub fn phase<W: Word>(
 ///
 /// # Errors
 /// [`Error::Shape`] when bases do not fit, and without a part.
+#[inline(never)]
 pub fn tensor<W: Word>(
     mut a: Polys<W>,
     mut b: Option<Polys<W>>,

@@ -11,6 +11,7 @@ const BLOCK: usize = 128;
 ///
 /// Stream layout: successive little-endian words (8 bytes for `u64`, 16 for `u128`), each masked to the modulus's bit
 /// length; a word not below the modulus is skipped.
+#[inline(never)]
 pub fn uniform<W: Word>(stream: &mut Xof, modulus: &Modulus<W>, out: &mut [W]) {
     let width = W::BITS as usize / 8;
     let mask = W::MAX >> (W::BITS - modulus.bits());

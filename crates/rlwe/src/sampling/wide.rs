@@ -43,6 +43,7 @@ impl WideGaussian {
     }
 
     /// A polynomial of n samples, in constant time. Layers are drawn one after the other, the finest first.
+    #[inline(never)]
     pub fn poly<W: Word>(&self, basis: &RnsBasis<W>, stream: &mut Xof) -> RnsPoly<W, Coeff> {
         let mut sum = RnsPoly::zeros(basis);
         let mut samples = Zeroizing::new(vec![0i64; basis.n()]);

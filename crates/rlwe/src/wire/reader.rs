@@ -117,6 +117,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`WireError::Truncated`], [`WireError::Residue`] or dirty padding as [`WireError::Value`].
+    #[inline(never)]
     pub fn residues<W: Word>(
         &mut self,
         modulus: &Modulus<W>,
@@ -150,6 +151,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`Reader::residues`].
+    #[inline(never)]
     pub fn poly<W: Word, D: Domain>(
         &mut self,
         basis: &RnsBasis<W>,

@@ -131,12 +131,14 @@ impl Writer {
     }
 
     /// Residues of one modulus, bit-packed at its width.
+    #[inline(never)]
     pub fn residues<W: Word>(&mut self, values: &[W], modulus: &Modulus<W>) {
         self.make_room((values.len() * modulus.bits() as usize).div_ceil(8));
         pack(values, modulus.bits(), &mut self.bytes);
     }
 
     /// All limbs of a polynomial.
+    #[inline(never)]
     pub fn poly<W: Word, D: Domain>(&mut self, x: &RnsPoly<W, D>) {
         let bits: usize = x.basis().moduli().iter().map(|q| q.bits() as usize).sum();
         self.make_room((x.n() * bits).div_ceil(8) + x.limb_count());

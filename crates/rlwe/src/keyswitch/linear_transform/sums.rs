@@ -21,6 +21,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Errors
     /// [`Error::Shape`] when a part, a factor or a key is not of this level.
+    #[inline(never)]
     pub fn linear_transform_eval(
         &self,
         source: TransformSource<'_, W>,
@@ -37,6 +38,7 @@ impl<W: Word> KeySwitchLevel<W> {
     ///
     /// # Errors
     /// As [`KeySwitchLevel::linear_transform_eval`].
+    #[inline(never)]
     pub fn linear_transform_coeff(
         &self,
         source: TransformSource<'_, W>,

@@ -27,8 +27,9 @@ pub trait Host<W: Word> {
     /// Its own.
     fn source(&self, number: u32) -> Result<Vec<Words<W>>, Self::Error>;
 
-    /// The owner of a source that stays the same from run to run; `None` for one that may be another in the next.
-    fn owner(&self, _number: u32) -> Option<&Arc<Owner>> {
+    /// The owner of a source that stays the same from run to run, and the source's number among all of the owner's;
+    /// `None` for one that may be another in the next run.
+    fn owner(&self, _number: u32) -> Option<(&Arc<Owner>, u32)> {
         None
     }
 

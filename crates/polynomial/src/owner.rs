@@ -31,8 +31,8 @@ impl Room {
     }
 }
 
-/// The owner of sources whose limbs, by their numbers, are the same as long as it lives: a device may keep them in its
-/// memory from run to run, as far as the owner's room there goes.
+/// The owner of sources whose limbs, by the owner's numbers, are the same as long as it lives, in whatever program: a
+/// device may keep them in its memory from run to run, as far as the owner's room there goes.
 #[derive(Debug)]
 pub struct Owner {
     room: Arc<Room>,

@@ -11,11 +11,12 @@ use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::Plan;
 use crate::scheme::value::Value;
 use crate::{Error, Observer};
-use ::polynomial::{Host, Owner, Words as Shared};
+use ::polynomial::{Host, Owner, Room, Words as Shared};
 use program::{Encryption, Program};
 use rlwe::{KeyId, ZeroSample};
 use rns::{Automorphism, Coeff, RnsPoly};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroizing;
 use zq::Word;
 
@@ -36,7 +37,7 @@ pub struct Around<'a, S: Lower> {
     pub observer: &'a dyn Observer,
 }
 
-/// Sources that stay between requests, by number.
+/// Sources that stay between requests.
 pub struct Sources<'a, W: Word> {
     /// Those made of keys.
     pub keys: &'a Made<W>,
@@ -44,12 +45,32 @@ pub struct Sources<'a, W: Word> {
     pub plaintexts: &'a Made<W>,
 }
 
-/// Sources that are made once, by number.
+/// Sources that are made once, however the programs number them that they are in.
 pub struct Made<W: Word> {
     /// Those that this machine keeps.
-    pub limbs: Kept<u32, Vec<Shared<W>>>,
+    limbs: Kept<Source, Vec<Shared<W>>>,
     /// Whose those are that a device keeps.
-    pub owner: Arc<Owner>,
+    owner: Arc<Owner>,
+    /// Their numbers there.
+    numbers: Mutex<HashMap<Source, u32>>,
+}
+
+impl<W: Word> Made<W> {
+    /// None, with the room for them in this machine's memory and in a device's.
+    pub fn new(room: &Arc<Room>, device_room: &Arc<Room>) -> Self {
+        Self {
+            limbs: Kept::new(room),
+            owner: Owner::new(device_room),
+            numbers: Mutex::default(),
+        }
+    }
+
+    /// The owner of a source, and its number there.
+    fn owned(&self, source: Source) -> (&Arc<Owner>, u32) {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = numbers.len() as u32;
+        (&self.owner, *numbers.entry(source).or_insert(next))
+    }
 }
 
 impl<S: Lower> Host<S::Word> for Around<'_, S> {
@@ -67,11 +88,13 @@ impl<S: Lower> Host<S::Word> for Around<'_, S> {
             let words: usize = limbs.iter().map(|limb| limb.len()).sum();
             words * size_of::<S::Word>()
         };
-        Ok(kept.limbs.get_or(number, bytes, made)?.to_vec())
+        let source = self.lowered.sources[number as usize];
+        Ok(kept.limbs.get_or(source, bytes, made)?.to_vec())
     }
 
-    fn owner(&self, number: u32) -> Option<&Arc<Owner>> {
-        self.kept(number).map(|kept| &kept.owner)
+    fn owner(&self, number: u32) -> Option<(&Arc<Owner>, u32)> {
+        let kept = self.kept(number)?;
+        Some(kept.owned(self.lowered.sources[number as usize]))
     }
 
     fn step(&self, number: u32, operands: &[Vec<Shared<S::Word>>]) -> Result<Vec<Words<S>>, Error> {

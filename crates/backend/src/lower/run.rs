@@ -13,7 +13,7 @@ use crate::scheme::plan::Plan;
 use crate::{
     Backend, Client, Error, Input, Keys, Observer, Outcome, Request, Resources, Run, Seconds,
 };
-use ::polynomial::{Graph, Host, Limb, Memory, Owner, Room};
+use ::polynomial::{Graph, Host, Limb, Memory, Room};
 use program::Program;
 use program::expression::Numbers;
 use rlwe::{KeyId, Threads};
@@ -134,6 +134,7 @@ impl<E: Engine> Visitor for Opening<E> {
     type Out = Box<dyn Run>;
 
     fn visit<S: Lower>(self, scheme: S, shape: Shape) -> Result<Box<dyn Run>, Error> {
+        let [room, device_room] = [(); 2].map(|()| Room::new(self.resources.memory));
         Ok(Box::new(Opened {
             engine: self.engine,
             threads: self.resources.threads,
@@ -141,8 +142,9 @@ impl<E: Engine> Visitor for Opening<E> {
             scheme,
             shape,
             program: self.program,
-            room: Room::new(self.resources.memory),
-            device_room: Room::new(self.resources.memory),
+            keys: Made::new(&room, &device_room),
+            room,
+            device_room,
             last: Mutex::default(),
         }))
     }
@@ -159,11 +161,13 @@ struct Opened<E: Engine, S: Lower> {
     room: Arc<Room>,
     /// Room in the memory of a device.
     device_room: Arc<Room>,
+    /// Sources made of keys, whatever the number of requests and the scales.
+    keys: Made<S::Word>,
     last: Mutex<Option<Arc<Prepared<E, S>>>>,
 }
 
-/// The program for a number of requests at a time, lowered for inputs of these scales, its plans by the cores that they
-/// are for, and its sources made of keys.
+/// The program for a number of requests at a time, lowered for inputs of these scales, and its plans by the cores that
+/// they are for.
 struct Work<E: Engine, W: Word> {
     program: Arc<Program>,
     requests: usize,
@@ -171,7 +175,6 @@ struct Work<E: Engine, W: Word> {
     plan: Plan,
     lowered: Lowered<W>,
     planned: Kept<usize, E::Plan>,
-    keys: Made<W>,
 }
 
 /// Work with the plaintexts of some plain arguments.
@@ -187,14 +190,6 @@ impl<E: Engine, S: Lower> Opened<E, S> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing yet.
-    fn made<W: Word>(&self) -> Made<W> {
-        Made {
-            limbs: Kept::new(&self.room),
-            owner: Owner::new(&self.device_room),
-        }
-    }
-
     fn work(
         &self,
         program: Arc<Program>,
@@ -208,7 +203,6 @@ impl<E: Engine, S: Lower> Opened<E, S> {
             requests,
             scales,
             planned: Kept::new(&self.room),
-            keys: self.made(),
         })
     }
 
@@ -243,7 +237,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
                 Some(work) => work,
                 None => self.work(program, requests, scales)?.into(),
             },
-            sources: self.made(),
+            sources: Made::new(&self.room, &self.device_room),
         });
         *self.last() = Some(Arc::clone(&prepared));
         Ok(prepared)
@@ -301,7 +295,7 @@ impl<E: Engine, S: Lower> Opened<E, S> {
             zeros: &scheme.zeros(requests[0].seed.clone())?,
             lowered: &work.lowered,
             kept: Sources {
-                keys: &work.keys,
+                keys: &self.keys,
                 plaintexts: &prepared.sources,
             },
             key: self.owner.or(first).unwrap_or(KeyId::NONE),

@@ -4,6 +4,7 @@
 use ::polynomial::{Form, Limb};
 use program::step::Plaintext;
 use rlwe::ZeroSample;
+use std::hash::{Hash, Hasher};
 
 /// One polynomial of a ciphertext.
 #[derive(Clone, Debug)]
@@ -69,6 +70,42 @@ pub enum Source {
         digit: usize,
         limbs: usize,
     },
+}
+
+/// Scales of plaintexts are numbers: the reader of programs refuses others.
+impl Eq for Source {}
+
+/// Of a plaintext without its scale, which hardly ever is the only difference.
+impl Hash for Source {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match *self {
+            Self::Input { input, part } => (input, part).hash(state),
+            Self::Sum(plaintext, level)
+            | Self::Factor(plaintext, level)
+            | Self::Extended(plaintext, level) => (plaintext.number, level).hash(state),
+            Self::Key {
+                element,
+                permuted,
+                digit,
+                half,
+                limbs,
+                wide,
+            } => (element, permuted, digit, half, limbs, wide).hash(state),
+            Self::Sample {
+                step,
+                sample,
+                limbs,
+            } => (step, sample, limbs).hash(state),
+            Self::PublicKey { half, limbs } => (half, limbs).hash(state),
+            Self::SpecialKey {
+                element,
+                permuted,
+                digit,
+                limbs,
+            } => (element, permuted, digit, limbs).hash(state),
+        }
+    }
 }
 
 impl Part {

@@ -165,6 +165,34 @@ fn what_a_second_request_does_not_write_are_the_keys_and_tables() {
 }
 
 #[test]
+fn requests_of_another_number_at_a_time_write_no_keys() {
+    for (set, info) in [
+        (bfv_parameters(), converts(62, 4, 10)),
+        (bfv_parameters(), build(62, 2, 9)),
+        (set(1024, 45, 3, 45), moves(46, 8, 10)),
+        (bfv_wide_parameters(), build(128, 1, 8)),
+    ] {
+        let case = Case::new(&set, 0);
+        let inputs = case.client.lent();
+        let asked = Asked::new(&case.program, &case.client.keys, &inputs, &case.plain[0]);
+        let backend = engine(info, &ALL);
+        let run = case.open(&backend, PLENTY);
+        let [first, later @ ..] = [1, 3, 1, 2].map(|count| {
+            let requests: Vec<_> = (0..count).map(|_| asked.request()).collect();
+            let outcomes = run.evaluate_batch(&requests, &Unobserved).unwrap();
+            assert!(outcomes.iter().all(|one| one.outputs == case.expected[0]));
+            backend.take_usage()
+        });
+        assert!(operands(&first, "keys") > 0);
+        for one in &later {
+            let others = ["ciphertexts", "intermediates", "plaintexts"];
+            let most = others.map(|name| operands(one, name)).iter().sum();
+            assert!(operands(one, "keys") > 0 && one.written_bytes <= most);
+        }
+    }
+}
+
+#[test]
 fn other_plain_arguments_write_plaintexts_and_no_keys() {
     let case = Case::new(&bfv_parameters(), 0);
     let backend = engine(build(62, 2, 10), &ALL);

@@ -18,7 +18,7 @@ use crate::stream::select::Tile;
 /// What a tile holds, by the sources of one owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// For each lane that matters a source and the number of its limb.
+    /// For each lane that matters a source, by the owner's number, and the number of its limb.
     limbs: Vec<Option<(u32, u32)>>,
     moduli: Vec<u128>,
     half: Option<Half>,
@@ -82,7 +82,7 @@ impl Content {
             let PolyOp::Source(number, _) = bundle.operation else {
                 return None;
             };
-            let own = host.owner(number)?;
+            let (own, number) = host.owner(number)?;
             if owner.is_some_and(|other| !Arc::ptr_eq(own, other)) {
                 return None;
             }

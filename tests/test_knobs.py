@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
 
-from ringsmith.gen import build
+from ringsmith.gen import build, expr
 from ringsmith.gen.files import generated
 
 ROOT = Path(__file__).parents[1]
-KNOBS = build.load(ROOT / "spec" / "build.yaml").knobs
+BUILD = build.load(ROOT / "spec" / "build.yaml")
+KNOBS = BUILD.knobs
 
-#: Files by hand for a knob without new RTL that a device tells; what breaks its rules in tests is in `LISTS`.
+#: Files by hand for a knob without new RTL that a device tells.
 HOMES = (
     "spec/build.yaml",
     "spec/registers.rdl",
@@ -26,14 +27,12 @@ HOMES = (
 )
 #: A build in Rust with each of its fields, which a new knob must be written into.
 WHOLE = re.compile(r"(?<!struct )(?<!for )\bBuildInfo \{\n(?:(?!\.\.).)*?\n {,4}\}", re.DOTALL)
-#: Files that name most knobs, by hand, and why: a new knob may have to be written there.
+#: Other files that name most knobs, by hand, and why: a new knob may have to be written there.
 LISTS = {
-    "spec/build.yaml": "the home of knobs",
-    "rtl/host/rs_host_ctrl.sv": "drives the fields of the info block, which crates/device/src/info_block.rs reads",
-    "crates/isa/src/info.rs": "the build that they describe, of structs and choices",
-    "crates/isa/src/tests.rs": "breaks each rule of a build in turn",
     "python/ringsmith/test_presets.py": "breaks each rule of a preset in turn",
 }
+#: Files of tests, which may set any knob.
+TESTS = re.compile(r"(^|/)(tests?(/|_|\.rs)|conftest)")
 #: Most knobs that other files may name: those that they compute with.
 SOME = 0.75
 
@@ -67,8 +66,46 @@ def by_hand() -> dict[str, str]:
     return texts
 
 
+def names_of(knob: build.Value) -> list[str]:
+    """Return the names of a knob: in presets, and in SystemVerilog."""
+    return [knob.name, *([knob.parameter.name] if knob.parameter else [])]
+
+
+def taken_by_rtl(files: Mapping[str, str]) -> set[str]:
+    """Return the knobs that modules compute with: those of derived values, those that RTL outside the homes names."""
+    rtl = "\n".join(text for path, text in files.items() if path.endswith(".sv") and path not in HOMES)
+    made_of = set[str]().union(*(expr.names(value.follows) for value in BUILD.derived if value.follows))
+    return {knob.name for knob in KNOBS if knob.name in made_of or re.search(rf"\b({'|'.join(names_of(knob))})\b", rtl)}
+
+
+def strays(files: Mapping[str, str], taken: Collection[str]) -> set[tuple[str, str]]:
+    """Return file and name where a file outside the homes, tests aside, names a knob that no RTL takes."""
+    return {
+        (path, name)
+        for path, text in files.items()
+        if path not in HOMES and path.startswith(("crates/", "python/", "rtl/")) and not TESTS.search(path)
+        for knob in KNOBS
+        if knob.name not in taken
+        for name in names_of(knob)
+        if re.search(rf"\b{name}\b", text)
+    }
+
+
 def test_no_other_file_lists_the_knobs() -> None:
-    assert listing(by_hand()) == LISTS.keys()
+    assert listing(by_hand()) - set(HOMES) == LISTS.keys()
+
+
+def test_no_other_file_names_a_knob_that_no_rtl_takes() -> None:
+    files = by_hand()
+    assert not strays(files, taken_by_rtl(files))
+
+
+@pytest.mark.parametrize("name", ["fifo_depth", "FifoDepth"])
+@pytest.mark.parametrize("path", ["python/ringsmith/hw/stray.py", "crates/model/src/stray.rs"])
+def test_a_planted_name_is_found(path: str, name: str) -> None:
+    planted = {path: f"uses {name} 3", "spec/build.yaml": "FifoDepth"}
+    assert "fifo_depth" not in taken_by_rtl(planted)
+    assert strays(planted, taken_by_rtl(planted)) == {(path, name)}
 
 
 def whole_builds(files: Mapping[str, str]) -> set[str]:

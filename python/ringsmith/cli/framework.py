@@ -14,12 +14,19 @@ import typer
 Abort = typer.Abort
 Exit = typer.Exit
 
-__all__ = ["Abort", "ClickException", "Exit", "UsageError", "is_help"]
+__all__ = ["Abort", "ClickException", "Exit", "UsageError", "is_help", "message_of"]
 
 if TYPE_CHECKING:
     from click import ClickException, UsageError
 else:
     UsageError, ClickException = typer.BadParameter.__mro__[1:3]
+
+
+def message_of(error: ClickException) -> str:
+    """Return what an error says; the hint at a mistyped command once, also where typer and click both give it."""
+    if type(error).__name__ == "NoSuchCommand" and "Did you mean" in error.message:
+        return error.message
+    return error.format_message()
 
 
 def is_help(error: BaseException) -> bool:

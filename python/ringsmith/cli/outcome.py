@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from ringsmith.cli.framework import Abort, ClickException, Exit, UsageError, is_help
+from ringsmith.cli.framework import Abort, ClickException, Exit, UsageError, is_help, message_of
 from ringsmith.errors import KernelError, RingsmithError, ToolError
 from ringsmith.files import reason
 
@@ -99,11 +99,11 @@ def outcome(error: BaseException) -> tuple[int, list[str]]:
         case KernelError() | ToolError():  # The user's own line with a caret; the last lines of a tool.
             return BAD_INPUT, f"error: {error}".splitlines()
         case ClickException() if is_help(error):
-            return BAD_INPUT, error.format_message().splitlines()
+            return BAD_INPUT, message_of(error).splitlines()
         case UsageError() if error.ctx is not None:
-            return BAD_INPUT, [f"error: {error.ctx.command_path}: {reason(ValueError(error.format_message()))}"]
+            return BAD_INPUT, [f"error: {error.ctx.command_path}: {reason(ValueError(message_of(error)))}"]
         case ClickException():
-            return BAD_INPUT, [f"error: {error.format_message()}"]
+            return BAD_INPUT, [f"error: {message_of(error)}"]
         case RingsmithError():
             return BAD_INPUT, [f"error: {error}"]
         case BrokenPipeError():

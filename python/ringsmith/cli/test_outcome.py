@@ -100,6 +100,14 @@ def test_a_mistake_in_the_kernel_file_stays_the_users(files: Path) -> None:
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["srve"], ["shwo", "tiny"], ["explor"]])
+def test_a_mistyped_command_is_hinted_at_once(words: list[str]) -> None:
+    command = [sys.executable, "-m", "ringsmith", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.count("Did you mean") == 1
+
+
 @pytest.fixture
 def hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """`guarded` is for a process of its own: give back what it replaces."""

@@ -140,8 +140,8 @@ impl<S: Lower> Lowering<'_, S> {
             _ => Form::Values,
         };
         let origin = match source {
-            Source::Input { .. } | Source::Sum(..) => Origin::Ciphertext,
-            Source::Factor(..) | Source::Extended(..) => Origin::Plaintext,
+            Source::Input { .. } => Origin::Ciphertext,
+            Source::Sum(..) | Source::Factor(..) | Source::Extended(..) => Origin::Plaintext,
             Source::Key { .. } | Source::SpecialKey { .. } | Source::PublicKey { .. } => {
                 Origin::Key
             }

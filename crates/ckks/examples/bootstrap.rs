@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! cargo run --release -p ringsmith-ckks --example bootstrap -- \
-//!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--stated]
+//!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--wire MIB of keys] \
+//!     [--stated]
 //! ```
 //!
 //! `--stated` ends before keys are made. Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
@@ -74,6 +75,7 @@ struct Arguments {
     slots: usize,
     threads: usize,
     memory: Option<usize>,
+    wire: Option<usize>,
     stated: bool,
 }
 
@@ -85,7 +87,7 @@ fn arguments() -> Result<Arguments, String> {
             stated = true;
             continue;
         }
-        let known = ["--degree", "--slots", "--threads", "--memory"];
+        let known = ["--degree", "--slots", "--threads", "--memory", "--wire"];
         let value = words.next().and_then(|value| value.parse::<usize>().ok());
         match value {
             Some(value) if known.contains(&word.as_str()) => values.insert(word, value),
@@ -104,6 +106,7 @@ fn arguments() -> Result<Arguments, String> {
         slots: values.get("--slots").copied().unwrap_or(degree / 2),
         threads: values.get("--threads").copied().unwrap_or(1),
         memory: values.get("--memory").map(|mib| mib << 20),
+        wire: values.get("--wire").map(|mib| mib << 20),
         stated,
     })
 }
@@ -127,6 +130,14 @@ fn messages(slots: usize) -> [(&'static str, Vec<Complex64>); 4] {
     ]
 }
 
+/// Minor page faults, user and system time in hundredths of a second of this process so far, as Linux tells them.
+fn usage() -> Option<[u64; 3]> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let field = |number: usize| fields.get(number)?.parse().ok();
+    Some([field(7)?, field(11)?, field(12)?])
+}
+
 /// Refreshes a message; prints the time of each phase and the bits below 1 of the mean and the largest error.
 fn refresh(
     boot: &Bootstrapper,
@@ -140,11 +151,13 @@ fn refresh(
     let encryptor = Encryptor::new(main, Seed::from_text("encryptor"));
     let ct = encryptor.encrypt_secret(&plaintext, secret, 0)?;
     let (start, mut phases, mut last) = (Instant::now(), Vec::new(), 0.0);
+    let before = usage();
     let out = boot.refresh_observed(&ct, keys, &mut |phase: Phase| {
         let now = start.elapsed().as_secs_f64();
         phases.push(format!("{phase:?} {:.2}", now - last));
         last = now;
     })?;
+    let after = usage();
     let got = Decryptor::new(main, secret)?.decrypt_slots(&out)?;
     let errors = got.iter().zip(message).map(|(a, b)| (a - b).norm());
     let (sum, largest) = errors.fold((0.0, 0f64), |(sum, max), e| (sum + e, max.max(e)));
@@ -154,6 +167,13 @@ fn refresh(
         -(sum / slots as f64).log2(),
         -largest.log2()
     );
+    if let (Some(before), Some(after)) = (before, after) {
+        let [faults, user, system] = [0, 1, 2].map(|i| after[i] - before[i]);
+        println!(
+            "{:12} {faults} page faults, {user} and {system} cs of user's and system's time",
+            ""
+        );
+    }
     Ok(())
 }
 
@@ -170,6 +190,7 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         coeffs_to_slots: arguments.chain.q[4].1,
         // The sine bends 2^-15.3 for a message at its bound, and noise counts half as much as with 2^-10.
         log2_ratio: 9.0,
+        key_bytes: arguments.wire,
         ..Default::default()
     };
     let params = BootstrapParams::new(&main, &literal, SecurityPolicy::default())?;
@@ -190,8 +211,14 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         params.log2_failure()?,
         params.approximation_error().log2(),
     );
-    let [least, whole] = params.key_memory()?;
-    println!("keys: {} to {} MiB of memory", mib(least), mib(whole));
+    let ([least, whole], effort) = (params.key_memory(), params.effort());
+    println!(
+        "{} key switches; keys: {} to {} MiB of memory, {} MiB on the wire",
+        effort.switches.len(),
+        mib(least),
+        mib(whole),
+        mib(params.key_bytes())
+    );
     let start = Instant::now();
     let boot = Bootstrapper::new(&params, threads.clone())?;
     let seconds = start.elapsed().as_secs_f64();
@@ -224,7 +251,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (count, memory) = (keys.count(), mib(keys.memory()));
     eprintln!();
     println!("{count} keys, {memory} MiB of memory, in {seconds:.1} s");
-    println!("{} MiB on the wire", mib(keys.to_bytes().len()));
     for (name, message) in messages(arguments.slots) {
         refresh(&boot, &keys, &secret, (name, &message))?;
     }

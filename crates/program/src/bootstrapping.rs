@@ -16,7 +16,7 @@ pub struct Bootstrapping {
     params: BootstrapParams,
     /// The error that a refresh adds, by failure bits.
     added: Arc<Mutex<BTreeMap<u32, f64>>>,
-    effort: Arc<OnceLock<Option<Effort>>>,
+    effort: Arc<OnceLock<Effort>>,
 }
 
 impl PartialEq for Bootstrapping {
@@ -39,7 +39,7 @@ pub struct Refresh {
 }
 
 impl Bootstrapping {
-    /// Checks a literal, its slots and kind of message aside, against a set; both secrets by the policy.
+    /// Checks a literal, its slots, kind of message and limit on keys aside, against a set; both secrets by the policy.
     ///
     /// # Errors
     /// [`Error::Parameters`] for what does not fit, fails too often or is insecure.
@@ -51,6 +51,7 @@ impl Bootstrapping {
         let literal = BootstrapLiteral {
             slots: main.slots(),
             message: Message::Real,
+            key_bytes: None,
             ..literal.clone()
         };
         let params = BootstrapParams::new(main, &literal, policy).map_err(refused)?;
@@ -81,9 +82,8 @@ impl Bootstrapping {
     }
 
     /// What a refresh takes.
-    pub fn effort(&self) -> Option<&Effort> {
-        let found = self.effort.get_or_init(|| self.params.effort().ok());
-        found.as_ref()
+    pub fn effort(&self) -> &Effort {
+        self.effort.get_or_init(|| self.params.effort())
     }
 
     fn added(&self, failure_bits: u32) -> Result<f64, Error> {

@@ -291,7 +291,7 @@ impl Program {
 
     /// What a refresh takes, where the program has one.
     pub(crate) fn effort(&self) -> Option<&Effort> {
-        self.bootstrapping.as_ref()?.effort()
+        Some(self.bootstrapping.as_ref()?.effort())
     }
 
     /// Refreshes among the steps.

@@ -106,12 +106,10 @@ impl Bootstrapping {
 
     /// What a refresh takes, each thing by its data primes: `switches`, `keys`, `plaintexts`.
     fn effort<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let facts = PyDict::new(py);
-        if let Some(effort) = self.inner.effort() {
-            facts.set_item("switches", &effort.switches)?;
-            facts.set_item("keys", &effort.keys)?;
-            facts.set_item("plaintexts", &effort.plaintexts)?;
-        }
+        let (effort, facts) = (self.inner.effort(), PyDict::new(py));
+        facts.set_item("switches", &effort.switches)?;
+        facts.set_item("keys", &effort.keys)?;
+        facts.set_item("plaintexts", &effort.plaintexts)?;
         Ok(facts)
     }
 

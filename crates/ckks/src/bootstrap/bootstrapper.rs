@@ -52,18 +52,8 @@ impl Bootstrapper {
         let lowered = [main.scale(), params.lowered_scale()];
         let raised = [params.raised_scale(), params.reduction_scale()];
         Ok(Self {
-            slots_to_coeffs: Arc::new(encode(
-                params,
-                Direction::SlotsToCoeffs,
-                params.input_level(),
-                lowered,
-            )?),
-            coeffs_to_slots: Arc::new(encode(
-                params,
-                Direction::CoeffsToSlots,
-                main.max_level(),
-                raised,
-            )?),
+            slots_to_coeffs: Arc::new(encode(params, Direction::SlotsToCoeffs, lowered)?),
+            coeffs_to_slots: Arc::new(encode(params, Direction::CoeffsToSlots, raised)?),
             evaluator: Evaluator::new(main).with_threads(threads.clone()),
             params: params.clone(),
             threads,
@@ -211,9 +201,8 @@ impl Bootstrapper {
     ) -> Result<Ciphertext, Error> {
         factors.iter().zip(keys).try_fold(ct, |ct, (factor, keys)| {
             go_on(stopped)?;
-            let product = self
-                .evaluator
-                .linear_transform(&ct, &factor.transform(), keys)?;
+            let (sums, onto) = factor.transform();
+            let product = self.evaluator.chained_transform(&ct, &sums, &onto, keys)?;
             self.evaluator.rescale(&product)
         })
     }
@@ -308,20 +297,19 @@ fn go_on(stopped: &dyn Fn() -> bool) -> Result<(), Error> {
     }
 }
 
-/// The factors of a transform from `level` down, encoded so that it takes the first scale to the second, each factor
-/// with its share.
+/// The factors of a transform, encoded so that it takes the first scale to the second, each factor with its share.
 fn encode(
     params: &BootstrapParams,
     direction: Direction,
-    level: usize,
     [from, to]: [f64; 2],
 ) -> Result<Vec<EncodedMatrix>, Error> {
     let main: &CkksParams = params.main();
     let (encoder, factors) = (Encoder::new(main), params.factors(direction)?);
     let share = (to / from).powf(1.0 / factors.len() as f64);
-    let encoded = factors.iter().enumerate().map(|(i, factor)| {
-        let scale = main.prime(level - i) as f64 * share;
-        factor.encode(&encoder, level - i, scale)
+    let steps = params.steps_of(direction);
+    let encoded = factors.iter().zip(steps).map(|(factor, (steps, level))| {
+        let scale = main.prime(level) as f64 * share;
+        factor.encode(&encoder, steps, level, scale)
     });
     encoded.collect()
 }

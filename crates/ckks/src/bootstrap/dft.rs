@@ -12,7 +12,7 @@ use super::diagonals::Diagonals;
 use crate::Error;
 use crate::embedding::root_of_unity;
 use num_complex::Complex64;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The direction of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,11 @@ pub enum Direction {
     SlotsToCoeffs,
     /// Back: what stands in the slots is moved from the coefficients, in bit-reversed order.
     CoeffsToSlots,
+}
+
+impl Direction {
+    /// Both, in the order of a refresh.
+    pub(super) const ALL: [Self; 2] = [Self::SlotsToCoeffs, Self::CoeffsToSlots];
 }
 
 /// The factors of a transform of `slots` slots, in the order they are applied; `split` says how many stages each
@@ -44,20 +49,42 @@ pub fn factors(direction: Direction, slots: usize, split: &[u32]) -> Result<Vec<
                 .into(),
         });
     }
-    let mut spans: Vec<usize> = (0..log).map(|i| 1 << i).collect();
+    let factor = |spans: Vec<usize>| {
+        let mut stages = spans.into_iter().map(|h| stage(direction, slots, h));
+        let first = stages.next()?;
+        Some(stages.fold(first, |product, next| next.after(&product)))
+    };
+    let spans = stages(direction, slots, split);
+    Ok(spans.into_iter().filter_map(factor).collect())
+}
+
+/// For each factor the spans of its stages, in the order they are applied.
+fn stages(direction: Direction, slots: usize, split: &[u32]) -> Vec<Vec<usize>> {
+    let mut spans: Vec<usize> = (0..slots.trailing_zeros()).map(|i| 1 << i).collect();
     if direction == Direction::CoeffsToSlots {
         spans.reverse();
     }
     let mut spans = spans.into_iter();
-    let factor = |stages: &u32| {
-        let mut stages = spans
-            .by_ref()
-            .take(*stages as usize)
-            .map(|h| stage(direction, slots, h));
-        let first = stages.next()?;
-        Some(stages.fold(first, |product, next| next.after(&product)))
+    let factor = |count: &u32| spans.by_ref().take(*count as usize).collect();
+    split.iter().map(factor).collect()
+}
+
+/// For each of [`factors`] the numbers of its diagonals, without their values.
+pub(super) fn diagonal_numbers(
+    direction: Direction,
+    slots: usize,
+    split: &[u32],
+) -> Vec<BTreeSet<usize>> {
+    let reached = |spans: Vec<usize>| {
+        spans.into_iter().fold(BTreeSet::from([0]), |known, h| {
+            let next = |k: usize| [k, (k + h) % slots, (k + slots - h) % slots];
+            known.into_iter().flat_map(next).collect()
+        })
     };
-    Ok(split.iter().filter_map(factor).collect())
+    stages(direction, slots, split)
+        .into_iter()
+        .map(reached)
+        .collect()
 }
 
 /// The split of log2(slots) stages into `count` factors as equal as possible, larger ones first.
@@ -183,6 +210,21 @@ mod tests {
         };
         assert_eq!(counts(Direction::CoeffsToSlots, &[4, 4, 3]), [16, 31, 15]);
         assert_eq!(counts(Direction::SlotsToCoeffs, &[4, 4, 3]), [31, 31, 8]);
+    }
+
+    #[test]
+    fn diagonals_are_known_without_their_values() {
+        for direction in [Direction::CoeffsToSlots, Direction::SlotsToCoeffs] {
+            for split in splits(6) {
+                let made = factors(direction, 64, &split).unwrap();
+                let numbers: Vec<_> = made.iter().map(Diagonals::numbers).collect();
+                assert_eq!(
+                    diagonal_numbers(direction, 64, &split),
+                    numbers,
+                    "{split:?}"
+                );
+            }
+        }
     }
 
     #[test]

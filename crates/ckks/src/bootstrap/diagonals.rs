@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Matrices by their diagonals, and how a product with one is split into baby and giant steps.
+//! Matrices by their diagonals, and encoded for products with ciphertexts.
 
+use super::steps::Steps;
 use crate::linear_transform::{ExtendedPlaintext, Giant, LinearTransform, Term};
 use crate::noise::EMBEDDING_ERROR;
 use crate::{Encoder, Error};
 use num_complex::Complex64;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A square matrix of complex numbers: `(M·v)[j] = Σ_k diagonal_k[j] · v[j + k]`, indices modulo the slots.
 #[derive(Clone, Debug)]
@@ -22,6 +23,12 @@ impl Diagonals {
     /// Number of diagonals that are not 0.
     pub fn count(&self) -> usize {
         self.diagonals.len()
+    }
+
+    /// Their numbers.
+    #[cfg(test)]
+    pub(super) fn numbers(&self) -> std::collections::BTreeSet<usize> {
+        self.diagonals.keys().copied().collect()
     }
 
     /// `self · first`.
@@ -51,73 +58,41 @@ impl Diagonals {
         (0..self.slots).map(row).collect()
     }
 
-    /// How to multiply with the fewest steps, weighted by [`GIANT_COST`]: diagonal k = giant + baby.
-    fn steps(&self) -> Steps {
-        let half = self.slots / 2;
-        // Centred, so that the diagonals of a factor are the multiples of its lowest span from −d to d.
-        let centred = |k: &usize| {
-            if *k > half {
-                *k as i64 - self.slots as i64
-            } else {
-                *k as i64
-            }
-        };
-        let all: BTreeSet<i64> = self.diagonals.keys().map(centred).collect();
-        let span = all
-            .iter()
-            .filter(|k| **k != 0)
-            .map(|k| k.unsigned_abs())
-            .min()
-            .unwrap_or(1) as i64;
-        let split = |babies: i64| {
-            Steps(
-                all.iter()
-                    .map(|k| {
-                        let giant = k.div_euclid(babies * span) * babies * span;
-                        (giant, k - giant)
-                    })
-                    .collect(),
-            )
-        };
-        let candidates =
-            (0..=all.len().next_power_of_two().trailing_zeros() + 1).map(|log| split(1 << log));
-        candidates
-            .min_by_key(Steps::cost)
-            .expect("one candidate at least")
-    }
-
-    /// The rotations that [`Diagonals::encode`]'s transform performs, 0 not among them.
-    pub fn rotations(&self) -> BTreeSet<i64> {
-        let steps = self.steps();
-        let all = steps.0.iter().flat_map(|(giant, baby)| [*giant, *baby]);
-        all.filter(|k| *k != 0).collect()
-    }
-
-    /// The matrix encoded for ciphertexts of `level`; the product's scale is `scale` times theirs.
+    /// The matrix encoded for ciphertexts of `level`, split into these steps; the product's scale is `scale` times
+    /// theirs.
     ///
     /// # Errors
     /// Those of [`Encoder::encode`].
-    pub fn encode(
+    pub(super) fn encode(
         &self,
         encoder: &Encoder,
+        steps: &Steps,
         level: usize,
         scale: f64,
     ) -> Result<EncodedMatrix, Error> {
         let n = self.slots as i64;
-        let mut giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>> = BTreeMap::new();
         let mut sums = Sums::new(self.slots);
-        for (giant, baby) in self.steps().0 {
+        let mut encoded = |giant: i64, baby: i64| {
             let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
-            // Multiplied before the giant rotation, hence turned back by it.
+            // Multiplied before the giant rotations, hence turned back by them.
             let turned = (0..n).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
             let values: Vec<Complex64> = turned.collect();
             let plaintext = encoder.encode_extended(&values, self.slots, level, scale)?;
             let roundings = encoder.roundings(&values, self.slots, scale)?;
             sums.add((giant, baby), &values, &roundings);
-            giants.entry(giant).or_default().push((baby, plaintext));
-        }
+            Ok((baby, plaintext))
+        };
+        let giants = steps.giants().into_iter().map(|giant| {
+            let terms = giant.babies.iter().map(|baby| encoded(giant.whole, *baby));
+            Ok(EncodedGiant {
+                rotation: giant.rotation,
+                onto: giant.onto,
+                terms: terms.collect::<Result<_, Error>>()?,
+            })
+        });
+        let giants = giants.collect::<Result<_, Error>>()?;
         Ok(EncodedMatrix {
-            facts: sums.facts(giants.keys().filter(|giant| **giant != 0).count()),
+            facts: sums.facts(steps.giant_switches()),
             scale,
             giants,
         })
@@ -188,46 +163,38 @@ impl Sums {
     }
 }
 
-/// (giant, baby) of every diagonal.
-struct Steps(BTreeSet<(i64, i64)>);
-
-/// Baby steps that a giant one is worth: each decomposes and divides by the special primes once more, where baby steps
-/// share one decomposition; both read a key of their own, or grow it. Where two splits cost the same, the one with
-/// fewer keys comes first.
-const GIANT_COST: usize = 2;
-
-impl Steps {
-    fn cost(&self) -> usize {
-        let distinct = |steps: BTreeSet<i64>| steps.iter().filter(|k| **k != 0).count();
-        let giants = distinct(self.0.iter().map(|s| s.0).collect());
-        GIANT_COST * giants + distinct(self.0.iter().map(|s| s.1).collect())
-    }
-}
-
 /// A matrix ready to be multiplied with ciphertexts of one level.
 #[derive(Clone, Debug)]
 pub struct EncodedMatrix {
-    giants: BTreeMap<i64, Vec<(i64, ExtendedPlaintext)>>,
+    giants: Vec<EncodedGiant>,
     scale: f64,
     facts: MatrixFacts,
 }
 
+/// A giant step: its own rotation, the step it is added to, baby steps with their plaintexts.
+#[derive(Clone, Debug)]
+struct EncodedGiant {
+    rotation: i64,
+    onto: Option<usize>,
+    terms: Vec<(i64, ExtendedPlaintext)>,
+}
+
 impl EncodedMatrix {
-    /// The sum of rotations and products.
-    pub fn transform(&self) -> LinearTransform<'_> {
-        let giants = self.giants.iter().map(|(rotation, terms)| {
-            let terms = terms.iter().map(|(rotation, plaintext)| Term {
+    /// The sum of rotations and products, and for each giant step the later one it is added to.
+    pub(super) fn transform(&self) -> (LinearTransform<'_>, Vec<Option<usize>>) {
+        let giants = self.giants.iter().map(|giant| {
+            let terms = giant.terms.iter().map(|(rotation, plaintext)| Term {
                 rotation: *rotation,
                 plaintext: Some(plaintext),
             });
             Giant {
-                rotation: *rotation,
+                rotation: giant.rotation,
                 terms: terms.collect(),
             }
         });
-        LinearTransform {
-            giants: giants.collect(),
-        }
+        let giants = giants.collect();
+        let onto = self.giants.iter().map(|giant| giant.onto).collect();
+        (LinearTransform { giants }, onto)
     }
 
     /// Factor between the matrix and its plaintexts.
@@ -242,35 +209,7 @@ impl EncodedMatrix {
 
     /// Bytes of the plaintexts in memory.
     pub fn memory(&self) -> usize {
-        self.giants
-            .values()
-            .flatten()
-            .map(|(_, p)| p.memory())
-            .sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bootstrap::dft::{Direction, factors};
-
-    #[test]
-    fn steps_add_up_to_the_diagonals_and_are_few() {
-        for factor in factors(Direction::CoeffsToSlots, 1 << 10, &[4, 3, 3]).unwrap() {
-            let steps = factor.steps();
-            let sums: BTreeSet<usize> = steps
-                .0
-                .iter()
-                .map(|(g, b)| (g + b).rem_euclid(1 << 10) as usize)
-                .collect();
-            assert_eq!(sums, factor.diagonals.keys().copied().collect());
-            assert!(
-                factor.rotations().len() < factor.count(),
-                "{}",
-                factor.count()
-            );
-            assert!(factor.rotations().len() <= 16);
-        }
+        let terms = self.giants.iter().flat_map(|giant| &giant.terms);
+        terms.map(|(_, plaintext)| plaintext.memory()).sum()
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The keys of a bootstrapping: the rotations it performs, each for the level it is performed at.
 
-use super::dft::{Direction, factors};
-use super::{BootstrapParams, Diagonals};
+use super::BootstrapParams;
+use super::key_set::{OTHER_KEYS, Wanted};
 use crate::Error;
 use rlwe::wire::{Fingerprint, Reader, Tag, WireError, Writer};
 use rlwe::{
@@ -10,9 +10,6 @@ use rlwe::{
     SecretKey, Threads, UniformHalf,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Besides rotations: the relinearisation key and the two of the encapsulation.
-const OTHER_KEYS: usize = 3;
 
 /// How keys are made and kept.
 #[derive(Clone, Default)]
@@ -63,7 +60,7 @@ impl BootstrapKeys {
         options: &KeyOptions<'_>,
     ) -> Result<Self, Error> {
         params.check_key_memory(options.memory)?;
-        let (set, done) = (params.key_set()?, AtomicUsize::new(0));
+        let (set, done) = (params.key_set(), AtomicUsize::new(0));
         let made = || {
             let done = 1 + done.fetch_add(1, Ordering::Relaxed);
             if let Some(progress) = options.progress {
@@ -158,7 +155,7 @@ impl BootstrapKeys {
     ) -> Result<Self, Error> {
         params.check_key_memory(memory)?;
         let grown = UniformHalf::Grown;
-        let (set, rlwe) = (params.key_set()?, params.main().rlwe().params());
+        let (set, rlwe) = (params.key_set(), params.main().rlwe().params());
         let mut input = rlwe.open(Tag::BootstrapKeys, "the bootstrapping keys", bytes)?;
         let encapsulation =
             EncapsulationKeys::from_bytes(rlwe, params.sparse(), part(&mut input)?)?;
@@ -206,20 +203,17 @@ impl BootstrapKeys {
     }
 
     /// Whether they are the keys of this bootstrapping: the rotations and levels it uses.
-    ///
-    /// # Errors
-    /// Those of [`BootstrapParams::factors`].
-    pub fn serve(&self, params: &BootstrapParams) -> Result<bool, Error> {
-        let set = params.key_set()?;
+    pub fn serve(&self, params: &BootstrapParams) -> bool {
+        let set = params.key_set();
         let wanted = set.slots_to_coeffs.iter().chain(&set.coeffs_to_slots);
         let wanted: Vec<&Wanted> = wanted.chain([&set.trace, &set.conjugation]).collect();
         let same = |(keys, wanted): (&GaloisKeys<u64>, &&Wanted)| {
             keys.limbs() == wanted.limbs && keys.elements().eq(wanted.elements.iter().copied())
         };
-        Ok(self.galois().count() == wanted.len()
+        self.galois().count() == wanted.len()
             && self.galois().zip(&wanted).all(same)
             && self.relin.key().limbs() == set.conjugation.limbs
-            && self.encapsulation.to_sparse().fingerprint() == params.sparse().fingerprint())
+            && self.encapsulation.to_sparse().fingerprint() == params.sparse().fingerprint()
     }
 
     /// Number of switching keys.
@@ -237,42 +231,6 @@ impl BootstrapKeys {
     fn galois(&self) -> impl Iterator<Item = &GaloisKeys<u64>> {
         let stages = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
         stages.chain([&self.trace, &self.conjugation])
-    }
-}
-
-/// What a refresh takes, each thing by its data primes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Key switches.
-    pub switches: Vec<usize>,
-    /// Keys.
-    pub keys: Vec<usize>,
-    /// Plaintexts of the matrices, which are over the special primes as well.
-    pub plaintexts: Vec<usize>,
-}
-
-/// The rotation keys of one step: Galois elements, rising, and data primes.
-struct Wanted {
-    elements: Vec<u64>,
-    limbs: usize,
-}
-
-/// The rotation keys of all steps.
-struct KeySet {
-    slots_to_coeffs: Vec<Wanted>,
-    trace: Wanted,
-    coeffs_to_slots: Vec<Wanted>,
-    conjugation: Wanted,
-}
-
-impl KeySet {
-    fn galois(&self) -> impl Iterator<Item = &Wanted> {
-        let stages = self.slots_to_coeffs.iter().chain(&self.coeffs_to_slots);
-        stages.chain([&self.trace, &self.conjugation])
-    }
-
-    fn count(&self) -> usize {
-        self.galois().map(|w| w.elements.len()).sum::<usize>() + OTHER_KEYS
     }
 }
 
@@ -295,114 +253,5 @@ fn other_keys(limbs: usize, wanted: &Wanted) -> Error {
             "{} primes, Galois elements {:?}: keys made for this very bootstrapping",
             wanted.limbs, wanted.elements
         ),
-    }
-}
-
-impl BootstrapParams {
-    /// Bytes of the keys in memory: without any uniform half of a rotation or relinearisation key, and with all.
-    ///
-    /// # Errors
-    /// Those of the transforms' factors.
-    pub fn key_memory(&self) -> Result<[usize; 2], Error> {
-        let (set, rlwe) = (self.key_set()?, self.main().rlwe().params());
-        let (n, special) = (self.main().n(), rlwe.special_primes());
-        let half = |limbs: usize| rlwe.digits_at(limbs) * (limbs + special) * n * size_of::<u64>();
-        let rotations = set.galois().map(|w| w.elements.len() * half(w.limbs));
-        let halves = rotations.sum::<usize>() + half(set.conjugation.limbs);
-        let sparse = self.sparse().params();
-        let limbs = sparse.data_primes() + sparse.special_primes();
-        let others = 2 * (rlwe.data_primes() + special + limbs) * n * size_of::<u64>();
-        Ok([halves + others, 2 * halves + others])
-    }
-
-    fn check_key_memory(&self, limit: Option<usize>) -> Result<(), Error> {
-        let [least, whole] = self.key_memory()?;
-        match limit {
-            Some(limit) if limit < least => Err(Error::Bootstrap {
-                what: "the memory limit for keys",
-                got: format!("{} MiB", limit >> 20),
-                allowed: format!(
-                    "{} MiB or more; from {} MiB on nothing is grown again at each use",
-                    least.div_ceil(1 << 20),
-                    whole.div_ceil(1 << 20)
-                ),
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    /// What a refresh of real messages is made of, without making it.
-    ///
-    /// # Errors
-    /// Those of [`super::factors`].
-    pub fn effort(&self) -> Result<Effort, Error> {
-        let set = self.key_set()?;
-        let stages = set.slots_to_coeffs.iter().chain(&set.coeffs_to_slots);
-        let wanted = stages.chain([&set.trace, &set.conjugation]);
-        let each = wanted.flat_map(|wanted| vec![wanted.limbs; wanted.elements.len()]);
-        let mut keys: Vec<usize> = each.collect();
-        let mut switches = keys.clone();
-        // Products of the reduction: of baby and giant steps about twice the root of the degree, of double angles one.
-        let (literal, top) = (self.literal(), set.conjugation.limbs);
-        let products = (2.0 * (literal.degree as f64).sqrt()).ceil() as usize;
-        let products = products + literal.doublings as usize;
-        let depth = self.reduction().depth();
-        switches.extend((0..products).map(|i| top - i * depth / products));
-        // The relinearisation key, and the one from the sparse secret.
-        keys.extend([top, self.main().max_level() + 1]);
-        let levels = [
-            (Direction::SlotsToCoeffs, self.input_level()),
-            (Direction::CoeffsToSlots, self.main().max_level()),
-        ];
-        let mut plaintexts = Vec::new();
-        for (direction, level) in levels {
-            for (i, factor) in self.factors(direction)?.iter().enumerate() {
-                plaintexts.extend(vec![level - i + 1; factor.count()]);
-            }
-        }
-        Ok(Effort {
-            switches,
-            keys,
-            plaintexts,
-        })
-    }
-
-    fn key_set(&self) -> Result<KeySet, Error> {
-        let (main, top) = (self.main(), self.main().max_level());
-        let wanted = |rotations: &[i64], conjugate, level: usize| Wanted {
-            elements: main.galois_elements(rotations, conjugate),
-            limbs: level + 1,
-        };
-        let stages = |direction, level: usize| {
-            let factors = self.factors(direction)?;
-            let steps = factors.iter().enumerate().map(|(i, factor)| {
-                let rotations: Vec<i64> = factor.rotations().into_iter().collect();
-                wanted(&rotations, false, level - i)
-            });
-            Ok::<_, Error>(steps.collect())
-        };
-        Ok(KeySet {
-            slots_to_coeffs: stages(Direction::SlotsToCoeffs, self.input_level())?,
-            trace: wanted(&self.trace_steps(), false, top),
-            coeffs_to_slots: stages(Direction::CoeffsToSlots, top)?,
-            conjugation: wanted(&[], true, top - self.literal().coeffs_to_slots),
-        })
-    }
-
-    /// The factors of one of the two transforms, in the order they are applied.
-    pub(super) fn factors(&self, direction: Direction) -> Result<Vec<Diagonals>, Error> {
-        let [before, after] = self.splits();
-        let split = match direction {
-            Direction::SlotsToCoeffs => before,
-            Direction::CoeffsToSlots => after,
-        };
-        factors(direction, self.literal().slots, &split)
-    }
-
-    /// Rotations whose sums repeat the first slots in all: by the slots, twice as many, …
-    pub(super) fn trace_steps(&self) -> Vec<i64> {
-        let (slots, all) = (self.literal().slots, self.main().slots());
-        let steps = std::iter::successors(Some(slots), |k| Some(2 * k));
-        steps.take_while(|k| *k < all).map(|k| k as i64).collect()
     }
 }

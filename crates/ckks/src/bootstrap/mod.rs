@@ -12,24 +12,29 @@
 //! |---|---|
 //! | what it is made of: levels, scales, promises | `params` |
 //! | the transforms as products of sparse matrices | `dft`, `diagonals` |
+//! | their rotations, few of which need a key | `steps`, `split` |
 //! | the reduction modulo 1 as a polynomial | `modular` |
-//! | keys, each at its level | `keys` |
+//! | keys, each at its level | `key_set`, `keys` |
 //! | bound on the whole error | `noise` |
 //! | the refresh | `bootstrapper` |
 
 mod bootstrapper;
 mod dft;
 mod diagonals;
+mod key_set;
 mod keys;
 mod modular;
 mod noise;
 mod params;
+mod split;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 pub use bootstrapper::{Bootstrapper, Phase};
 pub use dft::{Direction, even_split, factors};
 pub use diagonals::{Diagonals, EncodedMatrix};
-pub use keys::{BootstrapKeys, Effort, KeyOptions};
+pub use key_set::Effort;
+pub use keys::{BootstrapKeys, KeyOptions};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
 pub use params::{BootstrapLiteral, BootstrapParams, Message, SCALE_ROOM};

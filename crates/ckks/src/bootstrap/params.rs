@@ -3,11 +3,13 @@
 
 use super::dft::even_split;
 use super::modular::ModularReduction;
+use super::steps::Steps;
 use crate::noise::Estimator;
 use crate::{CkksParams, Error};
 use rlwe::noise::{least_overflow, log2_overflow};
 use rlwe::{RlweContext, RlweParams, RlweParamsLiteral, SecretDistribution, SecurityPolicy};
 use std::f64::consts::TAU;
+use std::sync::Arc;
 use zq::primes::{Direction, ntt_primes};
 
 /// log2 of the largest factor between the scale of a ciphertext that is refreshed and the set's.
@@ -51,6 +53,9 @@ pub struct BootstrapLiteral {
     pub doublings: u32,
     /// Degree of the arcsine, 1, 3, 5 or 7; 1 for none.
     pub arcsine: u32,
+    /// Bytes that the keys may take as they are sent; none for as many as the fastest refresh takes. Fewer keys mean
+    /// more key switches, and other keys: both sides have to name the same limit.
+    pub key_bytes: Option<usize>,
 }
 
 impl Default for BootstrapLiteral {
@@ -68,6 +73,7 @@ impl Default for BootstrapLiteral {
             degree: 30,
             doublings: 3,
             arcsine: 1,
+            key_bytes: None,
         }
     }
 }
@@ -80,6 +86,8 @@ pub struct BootstrapParams {
     sparse: RlweContext<u64>,
     reduction: ModularReduction,
     estimator: Estimator,
+    /// Of both transforms.
+    pub(super) steps: Arc<[Vec<Steps>; 2]>,
 }
 
 impl BootstrapParams {
@@ -107,12 +115,13 @@ impl BootstrapParams {
             literal.doublings,
             literal.arcsine,
         )?;
-        let made = Self {
+        let mut made = Self {
             literal: literal.clone(),
             main: main.clone(),
             sparse,
             reduction,
             estimator: main.estimator().clone(),
+            steps: Arc::default(),
         };
         let (needed, given) = (made.levels(), main.max_level());
         if given < needed {
@@ -127,6 +136,7 @@ impl BootstrapParams {
                 ),
             });
         }
+        made.steps = Arc::new(made.chosen_steps()?);
         Ok(made)
     }
 

@@ -380,7 +380,7 @@ fn keys_are_those_used_each_at_its_level() {
 fn keys_within_a_limit_give_the_same_bytes() {
     let bench = Bench::new(6, &small(16), Threads::ONE);
     let params = bench.boot.params();
-    let [least, whole] = params.key_memory().unwrap();
+    let [least, whole] = params.key_memory();
     assert_eq!(bench.keys.memory(), whole);
     let ct = bench.encrypt(&reals(16, 1), 2, 0);
     let refreshed = bench.boot.refresh(&ct, &bench.keys).unwrap().to_bytes();
@@ -449,4 +449,29 @@ fn keys_survive_bytes_and_those_of_another_bootstrapping_are_refused() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("this very bootstrapping"), "{error}");
+}
+
+#[test]
+fn fewer_keys_within_a_limit_of_bytes_refresh_within_the_bound() {
+    let of = |key_bytes| BootstrapLiteral {
+        key_bytes,
+        ..small(128)
+    };
+    let fast = Bench::new(8, &of(None), Threads::ONE);
+    let whole = fast.boot.params().key_bytes();
+    assert_eq!(fast.keys.to_bytes().len(), whole);
+    let limit = whole * 7 / 8;
+    let few = Bench::new(8, &of(Some(limit)), Threads::ONE);
+    let bytes = few.keys.to_bytes();
+    assert!(bytes.len() == few.boot.params().key_bytes() && bytes.len() <= limit);
+    assert!(few.keys.count() < fast.keys.count());
+    let switches = |bench: &Bench| bench.boot.params().effort().switches.len();
+    assert!(switches(&few) >= switches(&fast));
+    within_the_bound(&few, adversarial(128, 1.0));
+    // The keys of one limit are none for another.
+    assert!(!few.keys.serve(fast.boot.params()) && few.keys.serve(few.boot.params()));
+    let main = chain(8, fast.main().max_level());
+    let low = BootstrapParams::new(&main, &of(Some(whole / 8)), SecurityPolicy::insecure());
+    let error = low.unwrap_err().to_string();
+    assert!(error.contains("limit on the bytes of keys"), "{error}");
 }

@@ -21,18 +21,32 @@ impl Evaluator {
         t: &LinearTransform<'_>,
         keys: &GaloisKeys<u64>,
     ) -> Result<Ciphertext, Error> {
+        self.chained_transform(a, t, &[], keys)
+    }
+
+    /// [`Evaluator::linear_transform`], where the rotated sum of a giant step is added to that of the later one that
+    /// `onto` names, before that is rotated: see [`GiantStep::onto`].
+    pub(crate) fn chained_transform(
+        &self,
+        a: &Ciphertext,
+        t: &LinearTransform<'_>,
+        onto: &[Option<usize>],
+        keys: &GaloisKeys<u64>,
+    ) -> Result<Ciphertext, Error> {
         self.check_galois(a, keys)?;
         let scale = a.scale * t.check(&self.params, a.level())?;
         let scale = self.product_scale("linear_transform", scale, a.level())?;
         let element = |steps| slot_rotation_element(self.params.n(), steps);
-        let giants = t.giants.iter().map(|giant| {
+        let onto = onto.iter().copied().chain(std::iter::repeat(None));
+        let giants = t.giants.iter().zip(onto).map(|(giant, onto)| {
             let terms = giant.terms.iter().map(|term| {
                 let factor = term.plaintext.map(ExtendedPlaintext::poly);
                 (element(term.rotation), factor)
             });
-            GiantStep::new(element(giant.rotation), terms, keys)
+            let step = GiantStep::new(element(giant.rotation), terms, keys)?;
+            Ok(step.with_onto(onto))
         });
-        let giants: Vec<_> = giants.collect::<Result<_, _>>()?;
+        let giants: Vec<_> = giants.collect::<Result<_, Error>>()?;
         let level = self.params.rlwe().level(a.level() + 1)?;
         let coefficients = a.parts[1].coefficients();
         let source = TransformSource {

@@ -190,7 +190,7 @@ impl Circuit {
         #[pyo3(from_py_with = number)] failure_bits: u32,
     ) -> PyResult<()> {
         self.inner.refresh = Some(py.work(|| own.inner.refresh(failure_bits))?);
-        self.inner.effort = own.inner.effort().cloned();
+        self.inner.effort = Some(own.inner.effort().clone());
         Ok(())
     }
 

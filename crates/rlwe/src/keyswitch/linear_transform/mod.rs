@@ -9,6 +9,9 @@
 //! The inner rotations share one decomposition of c_1, and nothing is divided by P before the products: the sums are
 //! over Q·P. A rotation of a sum divides its second part alone by P, decomposes it, and adds its products with the key
 //! over Q·P again. The caller does the one remaining division of both parts, in the form of its ciphertexts.
+//!
+//! A rotated sum may be added to another giant step's sum before that is rotated ([`GiantStep::onto`]): steps that are
+//! multiples of one rotation then need its key alone, as in Horner's rule, and no key switch more.
 
 mod divide;
 mod inner_sums;
@@ -50,6 +53,9 @@ pub struct GiantStep<'a, W: Word> {
     pub rotation: Option<Rotation<'a, W>>,
     /// The terms of the sum.
     pub terms: Vec<BabyStep<'a, W>>,
+    /// The number of a later giant step, to whose sum the rotated one is added; none for the sum of all, as without a
+    /// rotation.
+    pub onto: Option<usize>,
 }
 
 impl<'a, W: Word> GiantStep<'a, W> {
@@ -73,7 +79,27 @@ impl<'a, W: Word> GiantStep<'a, W> {
         Ok(Self {
             rotation: rotation(element)?,
             terms: terms.into_iter().map(baby).collect::<Result<_, Error>>()?,
+            onto: None,
         })
+    }
+
+    /// The same, added to the sum of the giant step of this number.
+    #[must_use]
+    pub fn with_onto(self, onto: Option<usize>) -> Self {
+        Self { onto, ..self }
+    }
+
+    /// Fails unless step number `number` of `count` is added to a later one, being rotated, or to the sum of all.
+    pub(crate) fn check_order(&self, number: usize, count: usize) -> Result<(), Error> {
+        let later = |onto: &usize| (number + 1..count).contains(onto) && self.rotation.is_some();
+        match self.onto {
+            Some(onto) if !later(&onto) => Err(Error::Shape {
+                what: "the giant step, a later one, that a rotated sum is added to",
+                got: onto,
+                expected: number + 1,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Fails unless every key serves `limbs` data primes in `digits` digits and every factor has `words` words.

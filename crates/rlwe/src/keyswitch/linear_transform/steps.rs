@@ -37,10 +37,42 @@ impl<'a, W: Word> Steps<'a, W> {
         }
     }
 
-    /// Rotations of sums, in order.
-    pub fn rotations(&self) -> Vec<Rotation<'a, W>> {
-        self.giants.iter().filter_map(|g| g.rotation).collect()
+    /// Number of sums that are rotated.
+    pub fn sums(&self) -> usize {
+        self.rotated.iter().flatten().count()
     }
+
+    /// The sums that are rotated, in rounds: all that are added to a sum come in rounds before its own.
+    pub fn rounds(&self) -> Vec<Vec<RotatedSum<'a, W>>> {
+        let (mut rounds, mut at) = (Vec::new(), vec![0; self.giants.len()]);
+        for (i, giant) in self.giants.iter().enumerate() {
+            let round = at[i];
+            if let Some(onto) = giant.onto {
+                at[onto] = at[onto].max(round + 1);
+            }
+            let (Some(number), Some(rotation)) = (self.rotated[i], giant.rotation) else {
+                continue;
+            };
+            if rounds.len() <= round {
+                rounds.resize_with(round + 1, Vec::new);
+            }
+            rounds[round].push(RotatedSum {
+                number,
+                rotation,
+                onto: giant.onto.and_then(|onto| self.rotated[onto]),
+            });
+        }
+        rounds
+    }
+}
+
+/// A sum that is rotated.
+pub(super) struct RotatedSum<'a, W: Word> {
+    /// Its number among those that are rotated.
+    pub number: usize,
+    pub rotation: Rotation<'a, W>,
+    /// The number of the sum it is added to; none for the sum of all.
+    pub onto: Option<usize>,
 }
 
 pub(super) fn index_of<W: Word>(

@@ -6,8 +6,8 @@
 //! the key.
 
 use super::inner_sums::Inner;
-use super::steps::Steps;
-use super::{GiantStep, Rotation, TransformSource};
+use super::steps::{RotatedSum, Steps};
+use super::{GiantStep, TransformSource};
 use crate::keyswitch::level::KeySwitchLevel;
 use crate::keyswitch::per_prime::{PerPrime, Place};
 use crate::keyswitch::request::{Source, SwitchRequest};
@@ -69,8 +69,9 @@ impl<W: Word> KeySwitchLevel<W> {
             values: None,
         };
         self.check(&[own, first], &[])?;
-        for giant in giants {
+        for (number, giant) in giants.iter().enumerate() {
             giant.check(self.q().len(), self.digit_count(), limbs * n)?;
+            giant.check_order(number, giants.len())?;
         }
         let steps = Steps::new(giants);
         Ok(self.scratch.lend(|scratch| {
@@ -79,9 +80,11 @@ impl<W: Word> KeySwitchLevel<W> {
             let out = {
                 let total = total.take(2 * limbs * n);
                 total.fill(W::ZERO);
-                let sums = sums.take(steps.rotations().len() * 2 * limbs * n);
+                let sums = sums.take(steps.sums() * 2 * limbs * n);
                 self.inner_sums(source, &steps, (sums, total), threads, scratch);
-                self.rotate_sums(&steps.rotations(), (sums, total), threads, scratch);
+                for round in steps.rounds() {
+                    self.rotate_sums(&round, (sums, total), threads, scratch);
+                }
                 divide(total, scratch)
             };
             (scratch.total, scratch.sums) = (total, sums);
@@ -113,7 +116,7 @@ impl<W: Word> KeySwitchLevel<W> {
         let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
         let rows = rows.map(|(j, (total, lifted))| {
             let mut components = sums.iter_mut().filter_map(Iterator::next);
-            let count = steps.rotations().len();
+            let count = steps.sums();
             let rotated = (0..count).filter_map(|_| Some([components.next()?, components.next()?]));
             // The sum without rotation comes last.
             let out: Vec<[&mut [W]; 2]> = rotated.chain([total.split_at_mut(n).into()]).collect();
@@ -136,21 +139,25 @@ impl<W: Word> KeySwitchLevel<W> {
         );
     }
 
-    /// Adds the rotated `sums` to `total`, both over Q·P.
+    /// Adds the rotated `sums` of a round to others or to `total`, all over Q·P.
     fn rotate_sums(
         &self,
-        rotations: &[Rotation<'_, W>],
+        round: &[RotatedSum<'_, W>],
         (sums, total): (&mut [W], &mut [W]),
         threads: &Threads,
         scratch: &mut SwitchScratch<W>,
     ) {
         let (n, l, limbs) = (self.q().n(), self.q().len(), self.qp().len());
-        let seconds = sums.chunks_exact_mut(limbs * n).skip(1).step_by(2);
+        let mut sums: Vec<Option<&mut [W]>> =
+            sums.chunks_exact_mut(2 * limbs * n).map(Some).collect();
+        let mut own: Vec<&mut [W]> = (round.iter())
+            .filter_map(|sum| sums[sum.number].take())
+            .collect();
+        let seconds = own.iter_mut().map(|sum| &mut sum[limbs * n..]);
         let rows = seconds.flat_map(|sum| sum.chunks_exact_mut(n).enumerate());
         threads.for_each(rows, |(j, row)| self.qp().plan(j).inverse(row));
-        let coefficients = scratch.coefficients.take(rotations.len() * l * n);
-        let pairs = sums.chunks_exact(2 * limbs * n);
-        let work = pairs.zip(coefficients.chunks_exact_mut(l * n));
+        let coefficients = scratch.coefficients.take(round.len() * l * n);
+        let work = own.iter().zip(coefficients.chunks_exact_mut(l * n));
         for_each(threads, &scratch.buffers, work, |(pair, out), buffers| {
             self.round_special(&pair[limbs * n..], out, &mut buffers.convert);
         });
@@ -163,28 +170,22 @@ impl<W: Word> KeySwitchLevel<W> {
             .collect();
         let lifted = scratch.lifted.take(self.lifted_len(sources.len()));
         let lifted = self.lift_wide_digits(&sources, lifted, threads, &scratch.buffers);
-        let pairs = sums.chunks_exact(2 * limbs * n).zip(rotations).enumerate();
-        let requests: Vec<_> = pairs
-            .map(|(source, (pair, (auto, key)))| SwitchRequest {
+        let requests: Vec<_> = (own.iter().zip(round).enumerate())
+            .map(|(source, (pair, sum))| SwitchRequest {
                 source,
-                key,
-                automorphism: Some(auto),
+                key: sum.rotation.1,
+                automorphism: Some(sum.rotation.0),
                 add: [Some(&pair[..limbs * n]), None],
             })
             .collect();
-        let places = vec![
-            Place {
-                rows: 0,
-                onto: true
-            };
-            requests.len()
-        ];
-        let rows = total.chunks_exact_mut(2 * n).zip(lifted).enumerate();
+        let (places, targets) = destinations(round);
+        let rows = rows_of_targets((sums, &targets), total, (limbs, n));
+        let rows = rows.into_iter().zip(lifted).enumerate();
         for_each(
             threads,
             &scratch.buffers,
             rows,
-            |(j, (total, lifted)), own| {
+            |(j, (mut out, lifted)), own| {
                 let per_prime = PerPrime {
                     level: self,
                     division: &self.special,
@@ -193,7 +194,7 @@ impl<W: Word> KeySwitchLevel<W> {
                     requests: &requests,
                 };
                 let work = own.transforms.take(PerPrime::buffer_len(self, &[]));
-                per_prime.run_to((work, lifted), &mut [total.split_at_mut(n).into()], &places);
+                per_prime.run_to((work, lifted), &mut out, &places);
             },
         );
     }
@@ -206,4 +207,41 @@ impl<W: Word> KeySwitchLevel<W> {
             None => out.copy_from_slice(kept),
         }
     }
+}
+
+/// Where the sums of a round are added: to row 0, the sum of all, or to rows of other sums, whose numbers are returned.
+fn destinations<W: Word>(round: &[RotatedSum<'_, W>]) -> (Vec<Place>, Vec<usize>) {
+    let mut targets: Vec<usize> = Vec::new();
+    let mut row = |onto: usize| {
+        let known = targets.iter().position(|target| *target == onto);
+        known.unwrap_or_else(|| {
+            targets.push(onto);
+            targets.len() - 1
+        })
+    };
+    let places = round.iter().map(|sum| Place {
+        rows: sum.onto.map_or(0, |onto| 1 + row(onto)),
+        onto: true,
+    });
+    (places.collect(), targets)
+}
+
+/// For each prime the rows of both components: those of `total`, then those of the targets among `sums`.
+fn rows_of_targets<'a, W: Word>(
+    (mut sums, targets): (Vec<Option<&'a mut [W]>>, &[usize]),
+    total: &'a mut [W],
+    (limbs, n): (usize, usize),
+) -> Vec<Vec<[&'a mut [W]; 2]>> {
+    let mut rows: Vec<Vec<[&mut [W]; 2]>> = total
+        .chunks_exact_mut(2 * n)
+        .map(|pair| vec![pair.split_at_mut(n).into()])
+        .collect();
+    for sum in targets.iter().filter_map(|target| sums[*target].take()) {
+        let (first, second) = sum.split_at_mut(limbs * n);
+        let pairs = first.chunks_exact_mut(n).zip(second.chunks_exact_mut(n));
+        rows.iter_mut()
+            .zip(pairs)
+            .for_each(|(rows, (a, b))| rows.push([a, b]));
+    }
+    rows
 }

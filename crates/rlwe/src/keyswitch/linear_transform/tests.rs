@@ -46,9 +46,11 @@ fn plain<W: Word>(
     let level = params.level(limbs).unwrap();
     let c1 = RnsPoly::from_limbs(level.q(), source.coefficients).unwrap();
     let parts = source.values.map(|values| times_special(&level, values));
-    let mut total = [0, 1].map(|_| RnsPoly::zeros(level.qp()));
-    for giant in giants {
-        let mut sum = [0, 1].map(|_| RnsPoly::zeros(level.qp()));
+    let zero = || [0, 1].map(|_| RnsPoly::zeros(level.qp()));
+    // The last one is the sum of all.
+    let mut sums: Vec<[RnsPoly<W, Eval>; 2]> = (0..=giants.len()).map(|_| zero()).collect();
+    for (i, giant) in giants.iter().enumerate() {
+        let mut sum = std::mem::replace(&mut sums[i], zero());
         for term in &giant.terms {
             let x = match term.rotation {
                 Some(rotation) => rotated(params, &c1, &parts[0], rotation),
@@ -65,12 +67,10 @@ fn plain<W: Word>(
             let [s0, s1] = sum;
             sum = rotated(params, &level.mod_down(s1.to_coeff()), &s0, rotation);
         }
-        total
-            .iter_mut()
-            .zip(&sum)
-            .for_each(|(t, s)| t.add_assign(s));
+        let onto = &mut sums[giant.onto.unwrap_or(giants.len())];
+        onto.iter_mut().zip(&sum).for_each(|(t, s)| t.add_assign(s));
     }
-    total
+    sums.swap_remove(giants.len())
 }
 
 /// Steps as numbers: for each giant step an index into the keys' elements, and for each of its terms one, with a factor
@@ -103,8 +103,22 @@ fn steps<'a, W: Word>(
                 factor: next.next(),
             })
             .collect(),
+        onto: None,
     };
     shape.iter().map(&mut giant).collect()
+}
+
+/// For each number of giant steps the steps that rotated sums are added to: a chain, two chains, a tree.
+fn chains(count: usize) -> Vec<Vec<Option<usize>>> {
+    let next = |by: usize| (0..count).map(move |i| Some(i + by).filter(|next| *next < count));
+    let tree = (0..count)
+        .map(|i| Some(usize::midpoint(i, count)).filter(|next| (i + 1..count).contains(next)));
+    vec![
+        vec![None; count],
+        next(1).collect(),
+        next(2).collect(),
+        tree.collect(),
+    ]
 }
 
 fn check<W: Word>(params: &RlweContext<W>) {
@@ -126,20 +140,31 @@ fn check<W: Word>(params: &RlweContext<W>) {
             .iter()
             .flat_map(|shape| [(shape, &factors[..]), (shape, &[][..])])
         {
-            let giants = steps(shape, &keys, factors);
-            let want = plain(params, source, &giants);
-            let what = format!("{limbs} limbs, {shape:?}, {} factors", factors.len());
-            for threads in [Threads::ONE, Threads::new(3).unwrap()] {
-                let got = level
-                    .linear_transform_eval(source, &giants, &threads)
-                    .unwrap();
-                let divided = want.clone().map(|x| level.mod_down_eval(x));
-                assert_eq!(got, divided, "{what}");
-                let got = level
-                    .linear_transform_coeff(source, &giants, &threads)
-                    .unwrap();
-                let divided = want.clone().map(|x| level.mod_down(x.to_coeff()));
-                assert_eq!(got, divided, "{what}");
+            for chain in chains(shape.len()) {
+                let giants = steps(shape, &keys, factors).into_iter().zip(&chain);
+                let giants: Vec<_> = giants
+                    .map(|(giant, onto)| {
+                        let onto = onto.filter(|_| giant.rotation.is_some());
+                        giant.with_onto(onto)
+                    })
+                    .collect();
+                let want = plain(params, source, &giants);
+                let what = format!(
+                    "{limbs} limbs, {shape:?}, {chain:?}, {} factors",
+                    factors.len()
+                );
+                for threads in [Threads::ONE, Threads::new(3).unwrap()] {
+                    let got = level
+                        .linear_transform_eval(source, &giants, &threads)
+                        .unwrap();
+                    let divided = want.clone().map(|x| level.mod_down_eval(x));
+                    assert_eq!(got, divided, "{what}");
+                    let got = level
+                        .linear_transform_coeff(source, &giants, &threads)
+                        .unwrap();
+                    let divided = want.clone().map(|x| level.mod_down(x.to_coeff()));
+                    assert_eq!(got, divided, "{what}");
+                }
             }
         }
         if limbs > 1 {
@@ -261,7 +286,11 @@ fn wrong_shapes_are_refused() {
             rotation: term,
             factor,
         }];
-        [GiantStep { rotation, terms }]
+        [GiantStep {
+            rotation,
+            terms,
+            onto: None,
+        }]
     };
     let rotation = Some(low.get(5).unwrap());
     let shorter = RnsPoly::zeros(level.q());
@@ -278,6 +307,14 @@ fn wrong_shapes_are_refused() {
         "truncated key"
     );
     assert!(run([&words; 2], &words, &giant(None, None, Some(&shorter))).is_err());
+    let whole = generator.galois_keys(&secret, &[5], 2).unwrap();
+    let rotation = Some(whole.get(5).unwrap());
+    for (rotation, onto) in [(rotation, 0), (rotation, 2), (None, 1)] {
+        let [first] = giant(rotation, None, None).map(|giant| giant.with_onto(Some(onto)));
+        let [second] = giant(None, None, None);
+        let pair = [first, second];
+        assert!(run([&words; 2], &words, &pair).is_err(), "{onto}");
+    }
     let bottom = params.level(1).unwrap();
     assert!(
         bottom

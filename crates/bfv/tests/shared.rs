@@ -79,7 +79,7 @@ fn one_evaluator_and_one_encryptor_serve_all_threads() {
     let encoder = BatchEncoder::new(&params).unwrap();
     let encryptor = Encryptor::new(&params, public, Seed::from_text("messages")).unwrap();
     let message = encoder.encode(&values(2)).unwrap();
-    // Every message has a number of its own, whoever encrypts it.
+    // Every message has a number of its own, in every thread.
     let fresh = together(|_| {
         (0..6)
             .map(|_| encryptor.encrypt(&message).unwrap())

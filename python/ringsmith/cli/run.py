@@ -146,10 +146,15 @@ def run(
         warnings.simplefilter("ignore", SeedWarning)  # Said by `_read`, in a line.
         taken = options.kernel_run if file.suffix in (".py", HEIR) else options.program_run
         report = taken(engine, client if detach else None)
+    _answer(report, output, as_json=json)
+
+
+def _answer(report: Report, output: Path | None, *, as_json: bool) -> NoReturn:
+    """Write the result, print the report and end: 0 where the answer is right, else 1."""
     if output is not None:
         write_output(output, report.output)
     print(box(report.program), file=sys.stderr)
-    if json:
+    if as_json:
         print_json(report.json())
     else:
         plain_console().print(render(report))

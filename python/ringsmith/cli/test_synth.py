@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from ringsmith.hw.synth import load_board
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.results import read
@@ -16,7 +18,9 @@ def test_each_design_that_is_measured_beside_a_board_fits_it() -> None:
         if words[:2] == ["ringsmith", "synth"] and "--board" in words:
             board = load_board(words[words.index("--board") + 1])
             values = result.values.items()
-            totals = {place.removeprefix("total."): value for place, value in values if place.startswith("total.")}
+            totals = {
+                place.removeprefix("total."): ceil(value) for place, value in values if place.startswith("total.")
+            }
             assert board.overflow(Resources(**totals)) is None, command
             seen += 1
     assert seen > 3

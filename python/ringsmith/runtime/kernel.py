@@ -134,6 +134,15 @@ def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
     return {name: array.shape for name, array in arrays.items()}
 
 
+def _check_function(function: Any) -> None:
+    if not inspect.isfunction(function):
+        raise KernelError(
+            f"a kernel is a function written with def or lambda, not of type {type(function).__name__}: "
+            "@rs.kernel(...) def of_x(x): return it(x)",
+            here(),
+        )
+
+
 def kernel(
     *misplaced: Any,
     scheme: str = "ckks",
@@ -180,17 +189,11 @@ def kernel(
         raise KernelError("declare the arguments by name: @rs.kernel(x=rs.Encrypted(8, bound=1.0), ...)", here())
 
     def decorate(function: Callable[..., Any]) -> Kernel:
-        if not inspect.isfunction(function):
-            raise KernelError(
-                f"a kernel is a function written with def or lambda, not of type {type(function).__name__}: "
-                "@rs.kernel(...) def of_x(x): return it(x)",
-                here(),
-            )
+        _check_function(function)
         made = Kernel(
             function, name or function.__name__.replace("_", "-"), variant, scheme, mode == "manual", {}, output,
             tolerance_of(tolerance, precision), security, standard, allow_insecure, params, plain_modulus, sample,
-            reference, publish, encryption, worst_case, keys_limit, guarantee,
-            failure_bits,
+            reference, publish, encryption, worst_case, keys_limit, guarantee, failure_bits,
         )  # fmt: skip
         if mode not in ("auto", "manual"):
             raise KernelError(f"mode={mode!r}: auto or manual", made.where)

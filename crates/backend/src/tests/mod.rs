@@ -49,7 +49,7 @@ pub fn ckks_parameters() -> Parameters {
     Parameters::Ckks(CkksParams::new(&literal, SecurityPolicy::insecure()).unwrap())
 }
 
-/// So many data primes and a special one.
+/// `count` data primes and a special one.
 fn bfv_of<W: Word>(n: usize, bits: u32, count: usize) -> BfvParams<W> {
     let mut q = ntt_primes::<W>(bits, 2 * n as u64, count + 1, Direction::Down, &[]).unwrap();
     let p = q.split_off(count);

@@ -33,7 +33,7 @@ pub fn set(n: usize, bits: u32, count: usize, special: u32) -> Parameters {
     with_digits((n, bits, count), (special, 1), 0)
 }
 
-/// Data primes of one size, special ones of another, so many digits of key switching.
+/// Data primes of one size, special ones of another, `dnum` digits of key switching.
 fn with_digits(
     (n, bits, count): (usize, u32, usize),
     (special, specials): (u32, usize),

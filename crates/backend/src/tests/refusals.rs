@@ -204,7 +204,7 @@ fn plain_arguments_that_the_program_was_not_made_for() {
 
 #[test]
 fn a_failed_step_says_where_it_stands() {
-    // A reader of programs refuses scales that differ; whoever makes one by hand may forget.
+    // A reader of programs refuses scales that differ; a program made by hand may have them.
     let (mut program, plain, client) = sample(ckks_parameters());
     program.steps.truncate(3);
     let step = program.steps[0];

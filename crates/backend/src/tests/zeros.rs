@@ -8,7 +8,7 @@ use super::{bfv_parameters, bfv_wide_parameters, ckks_parameters};
 use program::step::{Operation, Step};
 use program::{Encryption, Parameters, Program};
 
-/// Three sums of an input with a fresh encryption of zero, so many levels below the top.
+/// Three sums of an input with a fresh encryption of zero, `below` levels below the top.
 fn sums(parameters: Parameters, encryption: Encryption, below: [u32; 3]) -> Program {
     let (mut program, _) = Maker::new(parameters, encryption, 0).finish();
     program.steps.truncate(3);

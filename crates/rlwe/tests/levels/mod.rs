@@ -61,7 +61,7 @@ pub fn assert_same_under_every_level(count: usize) {
     }
 }
 
-/// A level that the processor lacks or nobody knows ends the process with a message.
+/// A level that the processor lacks, or an unknown one, ends the process with a message.
 pub fn assert_refused_with_a_message() {
     let lacking = Level::ALL.into_iter().filter(|l| !l.is_supported());
     for name in lacking.map(Level::name).chain(["sse9"]) {

@@ -31,4 +31,14 @@ pub enum NttError {
         /// `2n`.
         order: u64,
     },
+    /// What is given as a root is none.
+    #[error("{root} is no primitive root of order {order} modulo {modulus}")]
+    NoRoot {
+        /// What was given.
+        root: u128,
+        /// The modulus.
+        modulus: u128,
+        /// `2n`.
+        order: u64,
+    },
 }

@@ -38,12 +38,26 @@ impl<W: Word> NttPlan<W> {
             "{} is not supported by this processor",
             level.name()
         );
-        let tables = Tables::new(modulus, n)?;
-        Ok(Self {
+        Ok(Self::of(Tables::new(modulus, n)?, level))
+    }
+
+    /// As [`NttPlan::new`] with ψ given, any primitive 2n-th root: the order of values differs.
+    ///
+    /// # Errors
+    /// As [`NttPlan::new`], and [`NttError::NoRoot`].
+    pub fn with_root(modulus: Modulus<W>, n: usize, psi: W) -> Result<Self, NttError> {
+        let tables = Tables::with_root(modulus, n, psi)?;
+        Ok(Self::of(tables, zq::simd::level()))
+    }
+
+    fn of(tables: Tables<W>, level: Level) -> Self {
+        // Not used where there is no vector form.
+        let _ = level;
+        Self {
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             simd: (tables.scalar()).and_then(|scalar| SimdPlan::new(&scalar, level)),
             tables,
-        })
+        }
     }
 
     /// The length.
@@ -64,7 +78,7 @@ impl<W: Word> NttPlan<W> {
         &self.tables.modulus
     }
 
-    /// ψ, the smallest primitive 2n-th root of unity.
+    /// ψ, the smallest primitive 2n-th root of unity unless another was given.
     #[inline]
     pub fn psi(&self) -> W {
         self.tables.forward.w[self.n() / 2]

@@ -90,22 +90,44 @@ impl<W: Word> Tables<W> {
     /// Tables for length `n` modulo a prime that is 1 modulo `2n`.
     pub fn new(modulus: Modulus<W>, n: usize) -> Result<Self, NttError> {
         check_length(n)?;
+        Ok(Self::of(
+            modulus,
+            n,
+            primitive_root(&modulus, 2 * n as u64)?,
+        ))
+    }
+
+    /// The same with a primitive 2n-th root that is given.
+    pub fn with_root(modulus: Modulus<W>, n: usize, psi: W) -> Result<Self, NttError> {
+        check(&modulus, n)?;
+        let q = modulus.value();
+        // An n-th power of -1 makes the order 2n: it divides 2n, a power of two, and is not n or less.
+        if psi >= q || modulus.pow(psi, W::from_u64(n as u64)) != q.wrapping_sub(W::ONE) {
+            return Err(NttError::NoRoot {
+                root: psi.to_u128(),
+                modulus: q.to_u128(),
+                order: 2 * n as u64,
+            });
+        }
+        Ok(Self::of(modulus, n, psi))
+    }
+
+    fn of(modulus: Modulus<W>, n: usize, psi: W) -> Self {
         let log_n = n.trailing_zeros();
-        let psi = primitive_root(&modulus, 2 * n as u64)?;
         // ψ^(2n) = 1, so ψ^-1 = ψ^(2n-1); n^-1 = -(q-1)/n as n divides q-1.
         let psi_inv = modulus.pow(psi, W::from_u64(2 * n as u64 - 1));
         let n_inv = modulus.neg(modulus.value().wrapping_sub(W::ONE) >> log_n);
         let forward = Twiddles::powers(&modulus, psi, log_n);
         let inverse = Twiddles::powers(&modulus, psi_inv, log_n);
         let n_inv_last = modulus.shoup(modulus.mul(n_inv, inverse.w[1]));
-        Ok(Self {
+        Self {
             n_inv: modulus.shoup(n_inv),
             modulus,
             log_n,
             forward,
             inverse,
             n_inv_last,
-        })
+        }
     }
 
     /// The scalar tables that vector tables are built from, for `u64`.

@@ -15,6 +15,8 @@ use crate::OffloadError;
 pub struct Section {
     /// The modulus of each lane; a last section repeats its last one.
     pub moduli: Vec<u128>,
+    /// The root of each lane's transform.
+    pub roots: Vec<u128>,
     /// The number of each lane's modulus in the graph.
     pub numbers: Vec<u16>,
     /// The factor of x^n + 1, where the build's degree is half the ring's.
@@ -26,6 +28,8 @@ pub struct Section {
 pub struct Table {
     /// Per lane.
     pub moduli: Vec<u128>,
+    /// Per lane: a program may have another root than the smallest.
+    pub roots: Vec<u128>,
     /// Degree of the whole ring.
     pub n: usize,
     /// Which half of a ring of twice the degree.
@@ -77,8 +81,12 @@ impl Layout {
             let mirror = layout.add_set(graph, numbers, lanes);
             let numbers = padded(info, graph, numbers, mirror.is_some());
             let moduli = numbers.iter().map(|&m| value(graph, m)).collect();
+            let plan = |m: &u16| &graph.plans()[usize::from(*m)];
+            let roots = numbers.iter().map(|m| plan(m).psi().to_u128());
+            let roots: Vec<u128> = roots.collect();
             let section = |&half: &Option<Half>| Section {
                 moduli: Vec::clone(&moduli),
+                roots: roots.clone(),
                 numbers: numbers.clone(),
                 half,
             };
@@ -149,6 +157,7 @@ impl Layout {
         let section = &self.sections[section];
         Table {
             moduli: section.moduli.clone(),
+            roots: section.roots.clone(),
             n: self.n * self.halves,
             right: section.half.map(|half| (half == Half::Right) != inverse),
         }

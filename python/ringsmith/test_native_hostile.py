@@ -211,6 +211,28 @@ class Co:
         return self.special[method, name] if (method, name) in self.special else self.sensible[name]
 
 
+class Residues:
+    """Programs of polynomial operations, and arguments for them."""
+
+    def __init__(self) -> None:
+        """Collect the arguments."""
+        self.sensible: dict[str, Any] = {
+            "n": _N, "families": [[(q, 0)] for q in _native.ntt_primes(_N, 30, 2)], "form": "values", "moduli": [1],
+            "operation": "neg", "operands": [[0]], "constants": [], "operand": [0], "element": 3, "numerator": 1,
+            "limbs": [0], "sources": [np.ones((1, _N), dtype=np.uint64)], "device": None, "alone": False,
+        }  # fmt: skip
+
+    def made(self, _owner: str) -> Any:
+        """Return a program of one source."""
+        program = _native.Polynomials(_N, self.sensible["families"])
+        program.source("values", [0])
+        return program
+
+    def argument(self, _owner: str, _method: str, name: str) -> Any:
+        """Return a sensible argument."""
+        return self.sensible[name]
+
+
 def _callables(made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, str, Any]]:
     """Return (owner, method, callable) of each target: itself when it is a function, else what it offers."""
     for owner, target in targets:
@@ -253,7 +275,7 @@ _NUMBERS = {
 Call = tuple[str, Callable[[], Any], bool]
 
 
-def _calls(source: Scheme | Co | Programs, made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[Call]:
+def _calls(source: Scheme | Co | Programs | Residues, made: Any, targets: Iterator[tuple[str, Any]]) -> Iterator[Call]:
     """Return every call with one hostile argument."""
     annotations = _annotations()
     for owner, method, function in _callables(made, targets):
@@ -275,6 +297,10 @@ def _calls(source: Scheme | Co | Programs, made: Any, targets: Iterator[tuple[st
 def _all_calls(part: str) -> Iterator[Call]:
     if part == "Device":
         yield from _calls(Co(), lambda _: Co().device, iter([("Device", _native.Device)]))
+        return
+    if part == "Polynomials":
+        residues = Residues()
+        yield from _calls(residues, residues.made, iter([("Polynomials", _native.Polynomials)]))
         return
     if part == "functions":
         scheme, co = Scheme("Bfv"), Co()
@@ -319,7 +345,8 @@ def attack(part: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "least"), [("functions", 1000), ("Bfv", 8000), ("Ckks", 8000), ("Device", 2000), ("Program", 2000)]
+    ("part", "least"),
+    [("functions", 1000), ("Bfv", 8000), ("Ckks", 8000), ("Device", 2000), ("Program", 2000), ("Polynomials", 1000)],
 )
 def test_no_argument_ends_panics_or_hangs(part: str, least: int, tmp_path: Path) -> None:
     log = tmp_path / "calls"

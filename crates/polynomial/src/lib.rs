@@ -5,12 +5,14 @@
 //! Arithmetic is exact, so every way to compute a graph gives the same residues.
 //! [`Memory`] computes it on this machine, on demand.
 
+mod builder;
 mod evaluate;
 mod graph;
 mod owner;
 mod share;
 mod text;
 
+pub use builder::{BuildError, Builder};
 pub use evaluate::{Host, Memory, Words};
 pub use graph::{Bundle, Form, Graph, Limb, Origin, PolyOp, Task};
 pub use owner::{Owner, Room};

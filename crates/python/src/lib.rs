@@ -15,6 +15,7 @@ mod noise;
 mod numbers;
 mod panics;
 mod params_args;
+mod polynomials;
 mod predict;
 mod primes;
 mod program;
@@ -60,6 +61,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     bfv::register(m)?;
     backend::register(m)?;
     device::register(m)?;
+    polynomials::register(m)?;
     program::register(m)?;
     message::register(m)?;
     ckks::register(m)?;

@@ -214,8 +214,9 @@ def of_heir(bound: float) -> Any:
     return rs.from_heir(written(Path(tempfile.mkdtemp()), SQUARE + "return %r : !ct1"), bound=bound)
 
 
-def trace(tmp: Path) -> str:
-    (tmp / "t.fhetch").write_text("modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] 97\nsr_addp %1, %0, %0, m=1\nhalt\n")
+def trace(tmp: Path, modulus: int = 97) -> str:
+    head = f"modulus_count 2\nm[0] 0xFFFFFFFFFFFFFFFF\nm[1] {modulus}\n"
+    (tmp / "t.fhetch").write_text(f"{head}sr_addp %1, %0, %0, m=1\nhalt\n")
     (tmp / "t.json").write_text('{"n": 8, "inputs": {"0": [1, 2, 3, 4, 5, 6, 7, 8]}, "outputs": [1]}')
     return str(tmp / "t.fhetch")
 
@@ -336,10 +337,16 @@ COMMANDS: dict[str, tuple[Words, tuple[Words, ...]]] = {
         (lambda t: ["run", file(t, NEW), "--on", "model:tiny", "--set", "butterflies=1"],),
     ),
     "--on cpu": (lambda t: ["run", trace(t), "--on", "model:tiny"], (lambda t: ["run", trace(t), "--on", "cpu"],)),
-    "it takes --input, --seed, --output and --json": (
+    "--on model:PRESET computes a trace on one": (
+        lambda t: ["run", trace(t), "--set", "butterflies=1"],
+        (lambda t: ["run", trace(t, 65537), "--on", "model:tiny", "--set", "butterflies=1"],),
+    ),
+    "it takes --input, --seed, --output, --json, --on, --set, --trace and --device-only": (
         lambda t: ["run", trace(t), "--kernel", "f"],
         (
             lambda t: ["run", trace(t), "--seed", "1", "--json"],
+            lambda t: ["run", trace(t, 65537), "--on", "model:tiny", "--set", "butterflies=1", "--device-only"],
+            lambda t: ["run", trace(t, 65537), "--on", "model:tiny", "--trace", str(t / "r.pftrace")],
             lambda t: ["run", trace(t), "--input", str(t / "t.json"), "--output", str(t / "r.npy")],
         ),
     ),

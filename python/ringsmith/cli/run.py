@@ -15,7 +15,7 @@ import typer
 from rich.text import Text
 
 from ringsmith.cli.common import HEIR, console, load_kernels, option_changes, policy, print_json, user_code
-from ringsmith.cli.fhetch import SUFFIX, run_trace
+from ringsmith.cli.fhetch import SUFFIX, TraceRun, run_trace
 from ringsmith.cli.remote import AtOption, HttpOption, KeyOption, connected
 from ringsmith.compiler.compile import compile_kernel
 from ringsmith.errors import InputError, SeedWarning
@@ -54,6 +54,8 @@ ringsmith run kernel.py --on model:coxhe-zcu104-f1 --device-only
 ringsmith run kernel.py --on record:steps.txt --polynomial
 
 ringsmith run steps.txt.fhetch --output residues.npy
+
+ringsmith run steps.txt.fhetch --on model:cofhee --trace timeline.pftrace
 
 ringsmith run network.mlir --input ct=image.npy --input arg0=weights.npy
 
@@ -128,11 +130,12 @@ def run(
     if output is not None:
         check_output(output)
     if file.suffix == SUFFIX:
-        given = {"--set": overrides, "--trace": trace, "--at": at, "--client": client}
-        flags = {"--device-only": device_only, "--polynomial": polynomial, "--detach": detach}
-        options.refuse_for_trace(given | {name: flag or None for name, flag in flags.items()})
-        run_trace(file, on, options.inputs, seed, output, json=json)
-        return
+        flags = {"--polynomial": polynomial, "--detach": detach}
+        options.refuse_for_trace(
+            {"--at": at, "--client": client} | {name: flag or None for name, flag in flags.items()}
+        )
+        how = TraceRun(on, options.inputs, seed, output, tuple(overrides or ()), trace, device_only)
+        raise typer.Exit(run_trace(file, how, json=json))
     if trace is not None:
         check_place(Path(trace))
     _check_at(at, on, trace, client, detach=detach)
@@ -198,7 +201,7 @@ class RunOptions:
         if wrong:
             raise InputError(
                 f"{self.file} is a trace of residues, which has no {wrong[0]}; it takes --input, --seed, "
-                "--output and --json"
+                "--output, --json, --on, --set, --trace and --device-only"
             )
 
     def kernel_run(self, engine: Engine, detached: Path | None) -> Report:

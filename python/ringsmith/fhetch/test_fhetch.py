@@ -217,5 +217,5 @@ def test_the_command_line_runs_and_shows(tmp_path: Path) -> None:
     shown = CliRunner().invoke(application(), ["show", file])
     assert shown.exit_code == 0
     assert "FHETCH trace" in shown.stdout
-    for option in (["--params", "x"], ["--on", "model:tiny"], ["--allow-insecure"], ["--polynomial"]):
+    for option in (["--params", "x"], ["--on", "record:x"], ["--allow-insecure"], ["--polynomial"]):
         assert isinstance(CliRunner().invoke(application(), ["run", file, *option]).exception, InputError)

@@ -99,8 +99,9 @@ gen: build $(STAMP)-hw ## Write every file that is generated from spec/
 gen-check: build $(STAMP)-hw ## Generated files against spec/
 	@$(PY) -m ringsmith.gen --check && $(PY) -m ringsmith.hw.registers --check
 
-fuzz: ## Fuzz each decoder; SECONDS=60 per target
+fuzz: build ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
+	@$(PY) fuzz/doors.py 100000
 
 # In the background it goes on after the terminal is closed; its words are in build/check-all.log.
 check-all: ## Run each heavy check whole and write down what ran when; ARGS=--list prints that, BACKGROUND=1 lets it run

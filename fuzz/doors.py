@@ -3,7 +3,7 @@
 
 `python fuzz/doors.py COUNT [SEED]` changes valid files COUNT times, for each decoder: bytes, numbers, lines, pieces of
 other files. A decoder returns or raises the package's own error, in memory bounded by `LIMIT`; anything else is printed
-with the input's place under fuzz/artifacts, and the exit status is 1. `make fuzz` runs it with SECONDS.
+with the input's place under fuzz/artifacts, and the exit status is 1. `make fuzz` runs it with COUNT 100,000.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, str]], Callable[[P
 
 
 def fuzz(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
-    """Run a decoder on so many changed files; yield what went wrong."""
+    """Run a decoder on `count` changed files; yield what went wrong."""
     make, run = DECODERS[name]
     for number in range(count):
         files = make(random.Random(f"{name} {seed} {number}"))

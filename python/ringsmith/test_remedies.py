@@ -336,7 +336,10 @@ COMMANDS: dict[str, tuple[Words, tuple[Words, ...]]] = {
         lambda t: ["run", file(t, NEW), "--on", "cpu", "--set", "butterflies=1"],
         (lambda t: ["run", file(t, NEW), "--on", "model:tiny", "--set", "butterflies=1"],),
     ),
-    "--on cpu": (lambda t: ["run", trace(t), "--on", "model:tiny"], (lambda t: ["run", trace(t), "--on", "cpu"],)),
+    "--on cpu": (
+        lambda t: ["run", trace(t, 65539), "--on", "model:tiny"],
+        (lambda t: ["run", trace(t, 65539), "--on", "cpu"],),
+    ),
     "--on model:PRESET computes a trace on one": (
         lambda t: ["run", trace(t), "--set", "butterflies=1"],
         (lambda t: ["run", trace(t, 65537), "--on", "model:tiny", "--set", "butterflies=1"],),

@@ -357,8 +357,8 @@ mod tests {
             "modulus 65537 stands twice in a basis"
         );
         assert!(b.round(&[a], &[0], 1).is_err());
-        assert!(Builder::new(N, &[vec![(65537, Some(2))]], "t").is_err());
-        assert!(Builder::new(N, &[vec![(65537, None)], vec![(65537, None)]], "t").is_err());
+        assert!(Builder::<u64>::new(N, &[vec![(65537, Some(2))]], "t").is_err());
+        assert!(Builder::<u64>::new(N, &[vec![(65537, None)], vec![(65537, None)]], "t").is_err());
         assert!(Builder::<u64>::new(N, &[vec![]], "t").is_err());
     }
 }

@@ -4,13 +4,15 @@
 //! ```text
 //! cargo run --release -p ringsmith-ckks --example bootstrap -- \
 //!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--wire MIB of keys] \
-//!     [--stated]
+//!     [--stated] [--file]
 //! ```
 //!
-//! `--stated` ends before keys are made. Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
+//! `--stated` ends before keys are made; `--file` refreshes once more with the keys of the transforms in a file.
+//! Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
 
 use ckks::bootstrap::{
-    BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyOptions, Phase,
+    BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyFile, KeyOptions, KeySource,
+    Phase,
 };
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error};
 use num_complex::Complex64;
@@ -77,14 +79,17 @@ struct Arguments {
     memory: Option<usize>,
     wire: Option<usize>,
     stated: bool,
+    file: bool,
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let (mut values, mut stated) = (std::collections::BTreeMap::new(), false);
+    let mut values = std::collections::BTreeMap::new();
+    let (mut stated, mut file) = (false, false);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        if word == "--stated" {
-            stated = true;
+        if ["--stated", "--file"].contains(&word.as_str()) {
+            stated |= word == "--stated";
+            file |= word == "--file";
             continue;
         }
         let known = ["--degree", "--slots", "--threads", "--memory", "--wire"];
@@ -93,7 +98,7 @@ fn arguments() -> Result<Arguments, String> {
             Some(value) if known.contains(&word.as_str()) => values.insert(word, value),
             _ => {
                 return Err(format!(
-                    "{word}: one of {known:?} and a number, or --stated"
+                    "{word}: one of {known:?} and a number, --stated or --file"
                 ));
             }
         };
@@ -108,6 +113,7 @@ fn arguments() -> Result<Arguments, String> {
         memory: values.get("--memory").map(|mib| mib << 20),
         wire: values.get("--wire").map(|mib| mib << 20),
         stated,
+        file,
     })
 }
 
@@ -141,7 +147,7 @@ fn usage() -> Option<[u64; 3]> {
 /// Refreshes a message; prints the time of each phase and the bits below 1 of the mean and the largest error.
 fn refresh(
     boot: &Bootstrapper,
-    keys: &BootstrapKeys,
+    keys: KeySource<'_>,
     secret: &SecretKey<u64>,
     (name, message): (&str, &[Complex64]),
 ) -> Result<(), Error> {
@@ -252,7 +258,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!();
     println!("{count} keys, {memory} MiB of memory, in {seconds:.1} s");
     for (name, message) in messages(arguments.slots) {
-        refresh(&boot, &keys, &secret, (name, &message))?;
+        refresh(&boot, (&keys).into(), &secret, (name, &message))?;
+    }
+    if arguments.file {
+        let path = std::env::temp_dir().join(format!("bootstrap-{}.keys", std::process::id()));
+        std::fs::write(&path, keys.to_bytes())?;
+        drop(keys);
+        let file = KeyFile::open(boot.params(), &path);
+        // Open files stay readable.
+        std::fs::remove_file(&path)?;
+        let file = file?;
+        println!(
+            "keys in a file, {} MiB of them in memory",
+            mib(file.memory())
+        );
+        let [message, ..] = messages(arguments.slots);
+        refresh(&boot, (&file).into(), &secret, (message.0, &message.1))?;
     }
     Ok(())
 }

@@ -139,6 +139,14 @@ pub enum Error {
         /// What would do.
         allowed: String,
     },
+    /// A file of keys that cannot be read.
+    #[error("bootstrapping keys: {}: {reason}", path.display())]
+    KeyFile {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// Coefficients that make no polynomial.
     #[error("{given} coefficients: between 1 and {max_degree}+1 are needed")]
     Polynomial {

@@ -2,7 +2,7 @@
 //! A refresh, step by step.
 
 use super::dft::Direction;
-use super::{BootstrapKeys, BootstrapParams, EncodedMatrix, Message};
+use super::{BootstrapKeys, BootstrapParams, EncodedMatrix, KeySource, Message};
 use crate::scale::same_scale;
 use crate::{Ciphertext, CkksParams, Encoder, Error, Evaluator};
 use num_complex::Complex64;
@@ -89,54 +89,58 @@ impl Bootstrapper {
     /// [`Error::LevelsExhausted`] below the input level, [`Error::ScaleMismatch`] unless the scale is near the set's
     /// ([`BootstrapParams::scale_is_near`]), [`Error::Bootstrap`] for another number of slots, [`Error::Rlwe`] for keys
     /// of another set or secret.
-    pub fn refresh(&self, ct: &Ciphertext, keys: &BootstrapKeys) -> Result<Ciphertext, Error> {
-        self.refreshed(ct, keys, &mut |_| {}, &|| false)
+    pub fn refresh<'a>(
+        &self,
+        ct: &Ciphertext,
+        keys: impl Into<KeySource<'a>>,
+    ) -> Result<Ciphertext, Error> {
+        self.refreshed(ct, keys.into(), &mut |_| {}, &|| false)
     }
 
     /// [`Bootstrapper::refresh`] that calls `done` after each phase.
     ///
     /// # Errors
     /// As [`Bootstrapper::refresh`].
-    pub fn refresh_observed(
+    pub fn refresh_observed<'a>(
         &self,
         ct: &Ciphertext,
-        keys: &BootstrapKeys,
+        keys: impl Into<KeySource<'a>>,
         done: &mut dyn FnMut(Phase),
     ) -> Result<Ciphertext, Error> {
-        self.refreshed(ct, keys, done, &|| false)
+        self.refreshed(ct, keys.into(), done, &|| false)
     }
 
     /// [`Bootstrapper::refresh`] that asks `stopped` before each factor, reduction and double angle.
     ///
     /// # Errors
     /// As there, and [`Error::Stopped`].
-    pub fn refresh_unless(
+    pub fn refresh_unless<'a>(
         &self,
         ct: &Ciphertext,
-        keys: &BootstrapKeys,
+        keys: impl Into<KeySource<'a>>,
         stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
-        self.refreshed(ct, keys, &mut |_| {}, stopped)
+        self.refreshed(ct, keys.into(), &mut |_| {}, stopped)
     }
 
     fn refreshed(
         &self,
         ct: &Ciphertext,
-        keys: &BootstrapKeys,
+        source: KeySource<'_>,
         done: &mut dyn FnMut(Phase),
         stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
         self.check(ct)?;
+        let keys = source.kept();
         // Read at the set's scale the message is `off` times itself; the reduction's last scale takes that back.
         let off = ct.scale() / self.params.main().scale();
         let mut low = self.evaluator.drop_to(ct, self.params.input_level())?;
         low.scale = self.params.main().scale();
-        let low = self.transform(low, &self.slots_to_coeffs, &keys.slots_to_coeffs, stopped)?;
+        let low = self.transform(low, Direction::SlotsToCoeffs, source, stopped)?;
         done(Phase::SlotsToCoeffs);
         let raised = self.trace(self.raise(&low, keys)?, &keys.trace)?;
         done(Phase::Raise);
-        let (factors, rotations) = (&self.coeffs_to_slots, &keys.coeffs_to_slots);
-        let moved = self.transform(raised, factors, rotations, stopped)?;
+        let moved = self.transform(raised, Direction::CoeffsToSlots, source, stopped)?;
         let conjugate = self.evaluator.conjugate(&moved, &keys.conjugation)?;
         done(Phase::CoeffsToSlots);
         let reduced = self.reduce_parts([&moved, &conjugate], off, keys, stopped)?;
@@ -195,14 +199,19 @@ impl Bootstrapper {
     fn transform(
         &self,
         ct: Ciphertext,
-        factors: &[EncodedMatrix],
-        keys: &[GaloisKeys<u64>],
+        direction: Direction,
+        source: KeySource<'_>,
         stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
-        factors.iter().zip(keys).try_fold(ct, |ct, (factor, keys)| {
+        let factors = match direction {
+            Direction::SlotsToCoeffs => &self.slots_to_coeffs,
+            Direction::CoeffsToSlots => &self.coeffs_to_slots,
+        };
+        factors.iter().enumerate().try_fold(ct, |ct, (i, factor)| {
             go_on(stopped)?;
+            let keys = source.rotations(direction, i)?;
             let (sums, onto) = factor.transform();
-            let product = self.evaluator.chained_transform(&ct, &sums, &onto, keys)?;
+            let product = self.evaluator.chained_transform(&ct, &sums, &onto, &keys)?;
             self.evaluator.rescale(&product)
         })
     }

@@ -18,7 +18,7 @@ const ENVELOPE: usize = HEADER_LEN + CHECKSUM_LEN;
 const SEED: usize = 32;
 const ID: usize = 16;
 const NUMBER: usize = 4;
-const LENGTH: usize = 8;
+pub(super) const LENGTH: usize = 8;
 
 /// What a refresh takes, each thing by its data primes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub struct Effort {
 }
 
 /// The rotation keys of one step: Galois elements, rising, and data primes.
+#[derive(Debug)]
 pub(super) struct Wanted {
     pub elements: Vec<u64>,
     pub limbs: usize,
@@ -97,18 +98,25 @@ impl BootstrapParams {
 
     /// Bytes of the keys as [`super::BootstrapKeys::to_bytes`] writes them.
     pub fn key_bytes(&self) -> usize {
-        let set = self.key_set();
-        let transforms = set.slots_to_coeffs.iter().chain(&set.coeffs_to_slots);
-        self.other_key_bytes()
-            + transforms
-                .map(|wanted| self.galois_bytes(wanted))
-                .sum::<usize>()
+        ENVELOPE + self.part_bytes().map(|part| LENGTH + part).sum::<usize>()
     }
 
-    /// Of rotation keys, as a part.
+    /// Of each part, without its length, in order.
+    pub(super) fn part_bytes(&self) -> impl Iterator<Item = usize> + use<> {
+        let set = self.key_set();
+        let galois: Vec<usize> = set
+            .galois()
+            .map(|wanted| self.galois_bytes(wanted))
+            .collect();
+        [self.encapsulation_bytes(), self.relin_bytes()]
+            .into_iter()
+            .chain(galois)
+    }
+
+    /// Of rotation keys.
     fn galois_bytes(&self, wanted: &Wanted) -> usize {
         let own = wanted.elements.len() * self.rotation_key_bytes(wanted.limbs);
-        LENGTH + ENVELOPE + ID + 2 * NUMBER + own
+        ENVELOPE + ID + 2 * NUMBER + own
     }
 
     /// Of one rotation key, its element before it.
@@ -117,19 +125,23 @@ impl BootstrapParams {
         NUMBER + key_bytes(rlwe, (limbs, rlwe.digits_at(limbs)))
     }
 
-    /// Of all but the keys of the transforms.
-    fn other_key_bytes(&self) -> usize {
+    fn relin_bytes(&self) -> usize {
+        let (rlwe, limbs) = (self.main().rlwe().params(), self.conjugation().limbs);
+        ENVELOPE + ID + NUMBER + key_bytes(rlwe, (limbs, rlwe.digits_at(limbs)))
+    }
+
+    fn encapsulation_bytes(&self) -> usize {
         let (rlwe, sparse) = (self.main().rlwe().params(), self.sparse().params());
-        let conjugation = self.conjugation();
-        let relin = key_bytes(rlwe, (conjugation.limbs, rlwe.digits_at(conjugation.limbs)));
-        let encapsulation = key_bytes(sparse, (sparse.data_primes(), sparse.dnum()))
-            + key_bytes(rlwe, (rlwe.data_primes(), 1));
-        // The bytes as a whole, and the two parts.
-        ENVELOPE
-            + (LENGTH + ENVELOPE + ID + NUMBER + relin)
-            + (LENGTH + ENVELOPE + 3 * ID + encapsulation)
-            + self.galois_bytes(&self.trace())
-            + self.galois_bytes(&conjugation)
+        let to_sparse = key_bytes(sparse, (sparse.data_primes(), sparse.dnum()));
+        ENVELOPE + 3 * ID + to_sparse + key_bytes(rlwe, (rlwe.data_primes(), 1))
+    }
+
+    /// Of all but the rotation keys of the transforms, of which there are `factors` parts.
+    fn other_key_bytes(&self, factors: usize) -> usize {
+        let none = self.galois_bytes(&self.wanted(&[], false, 0));
+        let galois = [self.trace(), self.conjugation()].map(|wanted| self.galois_bytes(&wanted));
+        let parts = self.encapsulation_bytes() + self.relin_bytes() + galois[0] + galois[1];
+        ENVELOPE + parts + 4 * LENGTH + factors * (LENGTH + none)
     }
 
     /// What a refresh of real messages is made of, without making it.
@@ -230,8 +242,7 @@ impl BootstrapParams {
         });
         let before = choices[0].len();
         let choices = choices.concat();
-        let others =
-            self.other_key_bytes() + choices.len() * self.galois_bytes(&self.wanted(&[], false, 0));
+        let others = self.other_key_bytes(choices.len());
         let limit = self.literal().key_bytes.unwrap_or(usize::MAX);
         let mut first =
             fastest_within(&choices, limit.saturating_sub(others)).map_err(|least| {

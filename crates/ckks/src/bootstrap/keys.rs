@@ -2,12 +2,13 @@
 //! The keys of a bootstrapping: the rotations it performs, each for the level it is performed at.
 
 use super::BootstrapParams;
-use super::key_set::{OTHER_KEYS, Wanted};
+use super::dft::Direction;
+use super::key_set::{KeySet, OTHER_KEYS, Wanted};
 use crate::Error;
 use rlwe::wire::{Fingerprint, Reader, Tag, WireError, Writer};
 use rlwe::{
     EncapsulationKeys, GaloisKeys, KeyGenerator, KeyId, KeySwitchKey, ParameterSet, RelinKey,
-    SecretKey, Threads, UniformHalf,
+    RlweParams, SecretKey, Threads, UniformHalf,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -154,27 +155,13 @@ impl BootstrapKeys {
         memory: Option<usize>,
     ) -> Result<Self, Error> {
         params.check_key_memory(memory)?;
-        let grown = UniformHalf::Grown;
         let (set, rlwe) = (params.key_set(), params.main().rlwe().params());
         let mut input = rlwe.open(Tag::BootstrapKeys, "the bootstrapping keys", bytes)?;
-        let encapsulation =
-            EncapsulationKeys::from_bytes(rlwe, params.sparse(), part(&mut input)?)?;
-        let relin = RelinKey::from_bytes_with(rlwe, part(&mut input)?, grown)?;
-        if relin.key().limbs() != set.conjugation.limbs {
-            return Err(other_keys(relin.key().limbs(), &set.conjugation));
-        }
+        let encapsulation = Self::read_encapsulation(params, part(&mut input)?)?;
+        let relin = Self::read_relin(rlwe, &set, &encapsulation, part(&mut input)?)?;
         let owner = encapsulation.to_dense().id();
-        owner.join(relin.key().id(), "the relinearisation key")?;
-        let mut galois = |wanted: &Wanted| {
-            let keys = GaloisKeys::from_bytes_with(rlwe, part(&mut input)?, grown)?;
-            owner.join(keys.id(), "a rotation key")?;
-            match keys.limbs() == wanted.limbs
-                && keys.elements().eq(wanted.elements.iter().copied())
-            {
-                true => Ok(keys),
-                false => Err(other_keys(keys.limbs(), wanted)),
-            }
-        };
+        let mut galois =
+            |wanted: &Wanted| Self::read_rotations(rlwe, wanted, owner, part(&mut input)?);
         let mut stages = |all: &[Wanted]| all.iter().map(&mut galois).collect::<Result<_, Error>>();
         let (slots_to_coeffs, coeffs_to_slots) =
             (stages(&set.slots_to_coeffs)?, stages(&set.coeffs_to_slots)?);
@@ -190,6 +177,51 @@ impl BootstrapKeys {
         };
         keys.limit_memory(params, memory)?;
         Ok(keys)
+    }
+
+    pub(super) fn read_encapsulation(
+        params: &BootstrapParams,
+        bytes: &[u8],
+    ) -> Result<EncapsulationKeys<u64>, Error> {
+        let main = params.main().rlwe().params();
+        Ok(EncapsulationKeys::from_bytes(main, params.sparse(), bytes)?)
+    }
+
+    pub(super) fn read_relin(
+        rlwe: &RlweParams<u64>,
+        set: &KeySet,
+        encapsulation: &EncapsulationKeys<u64>,
+        bytes: &[u8],
+    ) -> Result<RelinKey<u64>, Error> {
+        let relin = RelinKey::from_bytes_with(rlwe, bytes, UniformHalf::Grown)?;
+        if relin.key().limbs() != set.conjugation.limbs {
+            return Err(other_keys(relin.key().limbs(), &set.conjugation));
+        }
+        let owner = encapsulation.to_dense().id();
+        owner.join(relin.key().id(), "the relinearisation key")?;
+        Ok(relin)
+    }
+
+    pub(super) fn read_rotations(
+        rlwe: &RlweParams<u64>,
+        wanted: &Wanted,
+        owner: KeyId,
+        bytes: &[u8],
+    ) -> Result<GaloisKeys<u64>, Error> {
+        let keys = GaloisKeys::from_bytes_with(rlwe, bytes, UniformHalf::Grown)?;
+        owner.join(keys.id(), "a rotation key")?;
+        match keys.limbs() == wanted.limbs && keys.elements().eq(wanted.elements.iter().copied()) {
+            true => Ok(keys),
+            false => Err(other_keys(keys.limbs(), wanted)),
+        }
+    }
+
+    /// Those of a transform's factors.
+    pub(super) fn transform(&self, direction: Direction) -> &[GaloisKeys<u64>] {
+        match direction {
+            Direction::SlotsToCoeffs => &self.slots_to_coeffs,
+            Direction::CoeffsToSlots => &self.coeffs_to_slots,
+        }
     }
 
     /// The secret they belong to.

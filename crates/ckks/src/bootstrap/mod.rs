@@ -13,19 +13,21 @@
 //! | what it is made of: levels, scales, promises | `params` |
 //! | the transforms as products of sparse matrices | `dft`, `diagonals` |
 //! | their rotations, few of which need a key | `steps`, `split` |
-//! | the reduction modulo 1 as a polynomial | `modular` |
-//! | keys, each at its level | `key_set`, `keys` |
+//! | the reduction modulo 1 as a polynomial, and which one reaches an error | `modular`, `plan` |
+//! | keys, each at its level | `key_set`, `keys`, `key_file` |
 //! | bound on the whole error | `noise` |
 //! | the refresh | `bootstrapper` |
 
 mod bootstrapper;
 mod dft;
 mod diagonals;
+mod key_file;
 mod key_set;
 mod keys;
 mod modular;
 mod noise;
 mod params;
+mod plan;
 mod split;
 mod steps;
 #[cfg(test)]
@@ -34,7 +36,9 @@ mod tests;
 pub use bootstrapper::{Bootstrapper, Phase};
 pub use dft::{Direction, even_split, factors};
 pub use diagonals::{Diagonals, EncodedMatrix};
+pub use key_file::{KeyFile, KeySource};
 pub use key_set::Effort;
 pub use keys::{BootstrapKeys, KeyOptions};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
 pub use params::{BootstrapLiteral, BootstrapParams, Message, SCALE_ROOM};
+pub use plan::ReductionGoal;

@@ -138,12 +138,64 @@ impl ModularReduction {
 
     /// [`ModularReduction::error`] for |x| up to `factor` times its bound, 1 or a little more.
     pub(super) fn error_within(&self, factor: f64) -> f64 {
+        self.shape().error_within(factor)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
+            overflow: self.overflow,
+            ratio: self.ratio,
+            degree: self.cosine.degree(),
+            doublings: self.doublings,
+            arcsine: self
+                .arcsine
+                .as_ref()
+                .map_or(1, |series| series.degree() as u32),
+        }
+    }
+
+    /// The polynomial's value in the clear, at T.
+    pub fn eval(&self, t: f64) -> f64 {
+        let start = self.cosine.eval((t - 0.25) / self.reach());
+        let sine = (0..self.doublings).fold(start, |c, _| 2.0 * c * c - 1.0);
+        self.arcsine
+            .as_ref()
+            .map_or(sine, |series| series.eval(sine))
+            / TAU
+    }
+}
+
+/// The numbers that a reduction's error and levels follow from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shape {
+    pub overflow: u32,
+    pub ratio: f64,
+    pub degree: usize,
+    pub doublings: u32,
+    /// 1 for none.
+    pub arcsine: u32,
+}
+
+impl Shape {
+    /// Levels it takes.
+    pub fn depth(&self) -> usize {
+        let of = |degree: usize| (degree + 1).next_power_of_two().trailing_zeros() as usize;
+        let arcsine = if self.arcsine > 1 {
+            of(self.arcsine as usize)
+        } else {
+            0
+        };
+        of(self.degree) + self.doublings as usize + arcsine
+    }
+
+    /// [`ModularReduction::error`] for |x| up to `factor` times its bound.
+    pub fn error_within(&self, factor: f64) -> f64 {
         let mut error = (0..self.doublings).fold(self.cosine_error(), |e, _| 4.0 * e + 2.0 * e * e);
         let s = TAU * self.ratio * factor;
-        error += match &self.arcsine {
-            None => s.powi(3) / 6.0,
-            Some(series) => {
-                let (next, room) = (series.degree() + 2, 1.0 - (s + error).powi(2));
+        error += match self.arcsine {
+            0 | 1 => s.powi(3) / 6.0,
+            degree => {
+                let (next, room) = (degree as usize + 2, 1.0 - (s + error).powi(2));
                 let slope = if room > 0.0 {
                     room.sqrt().recip()
                 } else {
@@ -156,8 +208,9 @@ impl ModularReduction {
     }
 
     fn cosine_error(&self) -> f64 {
-        let half = TAU * self.reach() / f64::from(self.doublings).exp2() / 2.0;
-        let first = self.cosine.degree() + 2;
+        let reach = reach(self.overflow, self.ratio);
+        let half = TAU * reach / f64::from(self.doublings).exp2() / 2.0;
+        let first = self.degree + 2;
         let mut term = (1..=first).map(|j| half / j as f64).product::<f64>();
         let mut sum = 0.0;
         for j in (first..first + 400).step_by(2) {
@@ -166,16 +219,6 @@ impl ModularReduction {
         }
         // Coefficients and evaluation in doubles.
         sum + 2f64.powi(-48)
-    }
-
-    /// The polynomial's value in the clear, at T.
-    pub fn eval(&self, t: f64) -> f64 {
-        let start = self.cosine.eval((t - 0.25) / self.reach());
-        let sine = (0..self.doublings).fold(start, |c, _| 2.0 * c * c - 1.0);
-        self.arcsine
-            .as_ref()
-            .map_or(sine, |series| series.eval(sine))
-            / TAU
     }
 }
 

@@ -15,6 +15,9 @@ use zq::primes::{Direction, ntt_primes};
 /// log2 of the largest factor between the scale of a ciphertext that is refreshed and the set's.
 pub const SCALE_ROOM: f64 = 0.25;
 
+/// Least −log2 of the ratio of message to modulus.
+pub(super) const MIN_LOG2_RATIO: f64 = 3.0;
+
 /// What the slots hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Message {
@@ -317,7 +320,7 @@ impl BootstrapLiteral {
                 "finite and above 0".into(),
             );
         }
-        if !(3.0..=40.0).contains(&self.log2_ratio) {
+        if !(MIN_LOG2_RATIO..=40.0).contains(&self.log2_ratio) {
             return refuse("log2_ratio", self.log2_ratio.to_string(), "3..=40".into());
         }
         if !(-1024.0..=-40.0).contains(&self.log2_failure) {

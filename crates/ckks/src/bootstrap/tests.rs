@@ -213,6 +213,7 @@ fn a_thousand_noisy_refreshes_stay_within_the_bound() {
     let stated = bench.boot.error_bound(fresh(&bench)).unwrap();
     let worst = worst_of(&bench, 1000);
     assert!(worst < stated, "{worst:e}, stated {stated:e}");
+    println!("largest error: {:.3} of the bound", worst / stated);
 }
 
 #[test]
@@ -474,4 +475,51 @@ fn fewer_keys_within_a_limit_of_bytes_refresh_within_the_bound() {
     let low = BootstrapParams::new(&main, &of(Some(whole / 8)), SecurityPolicy::insecure());
     let error = low.unwrap_err().to_string();
     assert!(error.contains("limit on the bytes of keys"), "{error}");
+}
+
+#[test]
+fn keys_in_a_file_give_the_same_bytes_and_damaged_ones_are_refused() {
+    let bench = Bench::new(6, &small(16), Threads::ONE);
+    let (params, bytes) = (bench.boot.params(), bench.keys.to_bytes());
+    let folder = std::env::temp_dir().join(format!("ringsmith-key-file-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let path = write("keys", &bytes);
+    let file = KeyFile::open(params, &path).unwrap();
+    assert!(file.memory() < bench.keys.memory() / 2);
+    let ct = bench.encrypt(&reals(16, 1), 2, 0);
+    let refreshed = bench.boot.refresh(&ct, &bench.keys).unwrap().to_bytes();
+    assert_eq!(
+        bench.boot.refresh(&ct, &file).unwrap().to_bytes(),
+        refreshed
+    );
+    for damage in [&bytes[..bytes.len() / 2], &[&[1], &bytes[1..]].concat()] {
+        assert!(KeyFile::open(params, write("damaged", damage)).is_err());
+    }
+    // A part that is read later is checked then.
+    let mut flipped = bytes.clone();
+    flipped[bytes.len() / 2] ^= 1;
+    let flipped = KeyFile::open(params, write("flipped", &flipped)).unwrap();
+    assert!(bench.boot.refresh(&ct, &flipped).is_err());
+    let other = BootstrapLiteral {
+        slots_to_coeffs: 3,
+        coeffs_to_slots: 1,
+        ..small(16)
+    };
+    let other = BootstrapParams::new(bench.main(), &other, SecurityPolicy::insecure()).unwrap();
+    let error = KeyFile::open(&other, &path).unwrap_err().to_string();
+    assert!(error.contains("this very bootstrapping"), "{error}");
+    // Cut short while it is open: an error.
+    write("keys", &bytes[..bytes.len() / 4]);
+    assert!(matches!(
+        bench.boot.refresh(&ct, &file),
+        Err(Error::KeyFile { .. })
+    ));
+    let missing = KeyFile::open(params, folder.join("none"));
+    assert!(matches!(missing, Err(Error::KeyFile { .. })));
+    std::fs::remove_dir_all(&folder).unwrap();
 }

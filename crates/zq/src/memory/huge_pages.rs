@@ -4,7 +4,7 @@
 //! A key switch streams tens of megabytes; on pages of 4 KiB the translation of addresses takes a twelfth of its time
 //! (docs/performance.md). Arrays of all threads share regions, which the kernel is asked to back with huge pages and
 //! whose parts an allocator of their own hands out. Regions are not given back to the system, their parts are used
-//! again.
+//! again. An array too large for that has a mapping of its own, on huge pages as well, and gives it back.
 
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use core::ops::{Deref, DerefMut, RangeInclusive};
 use core::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use memmap2::MmapOptions;
+use memmap2::{MmapMut, MmapOptions};
 use talc::{OomHandler, Span, Talc};
 
 use super::shortage;
@@ -22,7 +22,7 @@ use crate::fork::{self, Taken};
 /// Set to 0 it turns regions off: every array comes from the usual allocator, whose checks a sanitizer knows.
 const ENV: &str = "RINGSMITH_HUGE_PAGES";
 
-/// Smaller arrays are the usual allocator's business, and larger ones: they may be needed once.
+/// Smaller arrays are the usual allocator's business; larger ones may be needed once, and are mapped.
 const BYTES: RangeInclusive<usize> = 1 << 16..=1 << 24;
 
 /// Bytes of address space taken at a time; memory only as it is touched.
@@ -38,15 +38,18 @@ const ALIGNMENT: usize = 64;
 pub(crate) enum Buffer<W: Zeroed> {
     Heap(Vec<W>),
     Pages(Block<W>),
+    Mapped(Mapping<W>),
 }
 
 impl<W: Zeroed> Buffer<W> {
     pub fn zeros(len: usize) -> Self {
-        let on_pages = BYTES.contains(&(len * size_of::<W>()));
-        match on_pages.then(|| Block::zeros(len)).flatten() {
-            Some(block) => Self::Pages(block),
-            None => Self::Heap(shortage::zeros(len)),
-        }
+        let bytes = len.saturating_mul(size_of::<W>());
+        let made = match bytes {
+            _ if BYTES.contains(&bytes) => Block::zeros(len).map(Self::Pages),
+            _ if bytes > *BYTES.end() => Mapping::zeros(len, bytes).map(Self::Mapped),
+            _ => None,
+        };
+        made.unwrap_or_else(|| Self::Heap(shortage::zeros(len)))
     }
 }
 
@@ -63,6 +66,7 @@ impl<W: Zeroed> Deref for Buffer<W> {
         match self {
             Self::Heap(words) => words,
             Self::Pages(words) => words,
+            Self::Mapped(words) => words,
         }
     }
 }
@@ -73,6 +77,7 @@ impl<W: Zeroed> DerefMut for Buffer<W> {
         match self {
             Self::Heap(words) => words,
             Self::Pages(words) => words,
+            Self::Mapped(words) => words,
         }
     }
 }
@@ -191,6 +196,45 @@ impl<W: Zeroed> DerefMut for Block<W> {
     }
 }
 
+/// A mapping that one array has to itself.
+pub(crate) struct Mapping<W: Zeroed> {
+    map: MmapMut,
+    len: usize,
+    word: PhantomData<W>,
+}
+
+impl<W: Zeroed> Mapping<W> {
+    /// `len` zeros, which are `bytes` bytes; `None` when the system has no memory for them, or regions are turned off.
+    fn zeros(len: usize, bytes: usize) -> Option<Self> {
+        regions()?;
+        let map = MmapOptions::new().len(bytes).map_anon().ok()?;
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Some(Self {
+            map,
+            len,
+            word: PhantomData,
+        })
+    }
+}
+
+impl<W: Zeroed> Deref for Mapping<W> {
+    type Target = [W];
+    #[inline(always)]
+    fn deref(&self) -> &[W] {
+        // SAFETY: the mapping holds as many words on page boundaries; all bytes zero, which it began with, is a word.
+        unsafe { core::slice::from_raw_parts(self.map.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<W: Zeroed> DerefMut for Mapping<W> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [W] {
+        // SAFETY: as above, and `&mut self` borrows it alone.
+        unsafe { core::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.len) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,11 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn lengths_beyond_the_range_come_from_the_heap() {
-        for bytes in [0, 8, BYTES.start() - 8, BYTES.end() + 8] {
-            let buffer = Buffer::<u64>::zeros(bytes / 8);
-            assert!(matches!(buffer, Buffer::Heap(_)), "{bytes}");
-            assert_eq!(buffer.len(), bytes / 8);
+    fn shorter_arrays_come_from_the_heap_and_longer_ones_are_mapped() {
+        for bytes in [0, 8, BYTES.start() - 8, BYTES.end() + 8, 3 * BYTES.end()] {
+            let mut buffer = Buffer::<u64>::zeros(bytes / 8);
+            let mapped = bytes > *BYTES.end() && super::regions().is_some();
+            assert_eq!(matches!(buffer, Buffer::Mapped(_)), mapped, "{bytes}");
+            assert!(buffer.len() == bytes / 8 && buffer.iter().all(|&x| x == 0));
+            buffer.fill(bytes as u64);
+            assert!(buffer.iter().all(|&x| x == bytes as u64));
         }
     }
 

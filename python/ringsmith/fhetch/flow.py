@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ringsmith.errors import InputError
+from ringsmith.fhetch import arithmetic
 from ringsmith.fhetch.arithmetic import Words
 from ringsmith.fhetch.conversions import combined
 from ringsmith.fhetch.evaluate import MOVES, root_of
@@ -139,6 +140,10 @@ class Flow:
         nodes, q, root = self.nodes, self._trace.moduli[one.modulus], root_of(self._trace, one, self._n)
         own = self.roots.setdefault(one.modulus, root)
         k = _power(own, root, q, self._n)
+        if k is None:
+            raise self._trace.refusal(
+                one.line, f"omega={root:#x} is no power of the root of the transform before; --on cpu computes it"
+            )
         if one.mnemonic == "sr_ntt":
             values = nodes.unary("ntt", a)
             return values if k == 1 else nodes.unary("permute", values, k, "values")
@@ -149,12 +154,16 @@ class Flow:
     def _moved(self, one: Instruction, a: int) -> int:
         nodes = self.nodes
         if one.mnemonic == "sr_rot_automorph_coeff":
-            raise self._trace.refusal(
-                one.line, "sr_rot_automorph_coeff turns coefficients, which no device does; --on cpu computes it"
-            )
+            return self._turned(one, a)
         by_values = one.mnemonic == "sr_automorph_eval" or one.form == "values"
         element = one.number % (2 * self._n)
         return a if element == 1 else nodes.unary("permute", a, element, "values" if by_values else "coefficients")
+
+    def _turned(self, one: Instruction, a: int) -> int:
+        """Return a x^(-offset): devices turn no coefficients, so by values."""
+        self.roots.setdefault(one.modulus, arithmetic.smallest_root(self._trace.moduli[one.modulus], self._n))
+        monomial = self.nodes.add(Node("monomial", (), one.modulus, -one.number % (2 * self._n)))
+        return self.nodes.unary("intt", self.nodes.product(self.nodes.unary("ntt", a), monomial))
 
 
 def _at(one: Instruction, modulus: int) -> Instruction:
@@ -192,9 +201,11 @@ def _own_moduli(trace: Trace, most: Mapping[int, int]) -> dict[int, int]:
 
 
 @lru_cache(maxsize=256)
-def _power(own: int, root: int, q: int, n: int) -> int:
-    """Return the odd k below 2n with root = own^k, of two primitive 2n-th roots."""
-    square, power, k = own * own % q, own, 1
-    while power != root:
-        power, k = power * square % q, k + 2
-    return k
+def _power(own: int, root: int, q: int, n: int) -> int | None:
+    """Return the odd k below 2n with root = own^k; None if there is none, as modulo a product of primes."""
+    square, power = own * own % q, own
+    for k in range(1, 2 * n, 2):
+        if power == root:
+            return k
+        power = power * square % q
+    return None

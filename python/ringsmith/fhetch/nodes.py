@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-#: Values that are given: words of an input, one constant in every place.
-GIVEN = ("input", "constant")
+#: Values that are given: words of an input, one constant in every place, the values of a power of x.
+GIVEN = ("input", "constant", "monomial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Node:
     |---|---|---|
     | `input` | its address | |
     | `constant` | the word in every place | |
+    | `monomial`, values of x^k | k below 2n | |
     | `ntt` `intt` `add` `sub` `neg` `mul` `mul_add` | | |
     | `scale`, `scale_add`: times a constant, plus an operand | the constant | |
     | `permute` | the odd element | `coefficients` or `values` |

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ringsmith import _native
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.fhetch import arithmetic
 from ringsmith.fhetch.arithmetic import Words
 from ringsmith.fhetch.bundles import Bundle, Bundles, Forms, Place
 from ringsmith.fhetch.conversions import converted
@@ -86,8 +87,13 @@ class TraceProgram:
         return self.words(node) if self._nodes[node].kind in GIVEN else rows[at[node]]
 
     def words(self, number: int) -> NDArray[np.uint64]:
-        """Return the words of an input or a constant."""
+        """Return the words of what is given."""
         node = self._nodes[number]
+        if node.kind == "monomial":
+            q = self._nodes.moduli[node.modulus]
+            coefficients = np.zeros(self._n, dtype=np.uint64)
+            coefficients[node.number % self._n] = 1 if node.number < self._n else q - 1
+            return arithmetic.transform(coefficients, self._roots[node.modulus], q)
         if node.kind == "constant":
             return np.full(self._n, node.number, dtype=np.uint64)
         words: NDArray[np.uint64] = self._inputs[node.number] % np.uint64(self._nodes.moduli[node.modulus])

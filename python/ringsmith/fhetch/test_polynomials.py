@@ -77,6 +77,7 @@ class Random:
             f"sr_mulps %{d}, %{a}, {any_word}, m={to}": to,
             f"sr_automorph_eval %{d}, %{a}, m=0, k={self.odd()}": m,
             f"sr_automorph_coeff %{d}, %{a}, m={m}, k={self.odd()}": m,
+            f"sr_rot_automorph_coeff %{d}, %{a}, offset={self.source.randrange(2**64)}, m={m}": m,
             f"sr_permute %{d}, %{a}, m={m}, g={self.odd()}, form={form}": m,
         }
         line = self.source.choice(list(forms))
@@ -165,7 +166,6 @@ def test_a_recorded_program_runs_on_a_device(tmp_path: Path) -> None:
         ("sr_mulp %1, %0, %0, m=2\nsr_intt %2, %0, m=2\nsr_mulp %1, %2, %2, m=2", 512, "n = 512"),
         ("sr_negp %1, %0, m=3", 8, "is not prime; --on cpu computes it"),
         ("sr_addp %1, %0, %0, m=2\nsr_addp %1, %1, %1, m=1", 8, "t.fhetch:8: %1 has words that are not below"),
-        ("sr_rot_automorph_coeff %1, %0, offset=1, m=2", 8, "t.fhetch:7: .*; --on cpu computes it"),
         ("rs_quotient %3, %0, from=2\nsr_mulps %1, %3, 5, m=2", 8, "rs_quotient that belongs to no base conversion"),
         ("sr_addp %1, %0, %9, m=2", 8, "no words for %9"),
     ],
@@ -178,6 +178,16 @@ def test_what_a_device_does_not_take_is_refused(body: str, n: int, message: str,
     assert isinstance(done.exception, InputError), done.output
     with pytest.raises(InputError, match=message):
         raise done.exception
+
+
+def test_roots_modulo_a_product_of_primes_are_refused(tmp_path: Path) -> None:
+    """There is more than one cycle of them: a search for the power would not end."""
+    p, q, n = *ntt_primes(8, 20, 2), 8
+    first, second = smallest_root(p, n), smallest_root(q, n)
+    both = [(a * q * pow(q, -1, p) + second * p * pow(p, -1, q)) % (p * q) for a in (first, pow(first, 3, p))]
+    body = "\n".join(f"sr_ntt %{k + 1}, %0, m=1, omega={root}" for k, root in enumerate(both))
+    with pytest.raises(InputError, match=r"is no power of the root .*; --on cpu computes it"):
+        TraceProgram(traced(tmp_path, [p * q], body), n, {0: np.arange(n, dtype=np.uint64)}, [1, 2])
 
 
 def test_the_command_line_reports_cycles_and_writes_a_timeline(tmp_path: Path) -> None:

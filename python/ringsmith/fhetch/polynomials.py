@@ -19,6 +19,9 @@ from ringsmith.fhetch.fusion import fused
 from ringsmith.fhetch.nodes import GIVEN
 from ringsmith.fhetch.trace import Trace
 
+#: Instructions of a trace on a device at most: some 1.4 KB of memory each.
+MOST_INSTRUCTIONS = 1 << 20
+
 
 class TraceProgram:
     """The operations of a trace, its inputs in place."""
@@ -29,6 +32,11 @@ class TraceProgram:
         Raises:
             InputError: what only the CPU computes, with file and line.
         """
+        if len(trace.instructions) > MOST_INSTRUCTIONS:
+            raise InputError(
+                f"{trace.path}: {len(trace.instructions)} instructions, a device takes {MOST_INSTRUCTIONS}; "
+                "--on cpu computes it"
+            )
         self._trace, self._n, self._inputs, self._outputs = trace, n, inputs, outputs
         flow = Flow(trace, n, inputs)
         found = flow.read(outputs)

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from ringsmith._native import Polynomials, ntt_primes
 from ringsmith.cli import application
 from ringsmith.errors import InputError, RingsmithError
+from ringsmith.fhetch import polynomials
 from ringsmith.fhetch.arithmetic import smallest_root
 from ringsmith.fhetch.evaluate import evaluate
 from ringsmith.fhetch.inputs import find_beside
@@ -188,6 +189,13 @@ def test_roots_modulo_a_product_of_primes_are_refused(tmp_path: Path) -> None:
     body = "\n".join(f"sr_ntt %{k + 1}, %0, m=1, omega={root}" for k, root in enumerate(both))
     with pytest.raises(InputError, match=r"is no power of the root .*; --on cpu computes it"):
         TraceProgram(traced(tmp_path, [p * q], body), n, {0: np.arange(n, dtype=np.uint64)}, [1, 2])
+
+
+def test_a_trace_of_too_many_instructions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polynomials, "MOST_INSTRUCTIONS", 1)
+    trace = traced(tmp_path, ntt_primes(8, 20, 1), "sr_negp %1, %0, m=1\nsr_negp %2, %1, m=1")
+    with pytest.raises(InputError, match="2 instructions, a device takes 1; --on cpu"):
+        TraceProgram(trace, 8, {0: np.arange(8, dtype=np.uint64)}, [2])
 
 
 def test_the_command_line_reports_cycles_and_writes_a_timeline(tmp_path: Path) -> None:

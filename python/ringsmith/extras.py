@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 #: Extras of `pyproject.toml` that a message may name.
-EXTRAS = ("serve", "remote", "models", "ray", "search", "hw")
+EXTRAS = ("serve", "remote", "models", "ray", "search", "hw", "seal")
 
 
 def to_install(extra: str) -> str:

@@ -103,7 +103,8 @@ class Scheme:
             "failure_bits": 40,
             "allow_insecure": True, "security": 128, "table": "2024-classical", "secret": "ternary",
             "error": "binomial:21", "seed": bytes(32), "max_degree": _N, "max_memory": 2**28, "word_bits": 64,
-            "device": None, "noise_budget": 60.0, "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
+            "device": None, "noise_budget": 60.0, "key_id": b"k" * 16, "element": 3,
+            "role": "RESULT", "program": [("circuit", bytes(16))], "parts": [b""],
             "label": _native.message_label("RESULT", [("circuit", bytes(16))], "key"),
         }  # fmt: skip
 
@@ -123,6 +124,10 @@ class Scheme:
             return self.objects["SecretKey"] if "ncryptor" in owner else self.relin
         if name == "steps" and method in ("rotate", "rotate_batch"):
             return 1
+        if name == "halves":
+            return self.objects[owner].halves(*([3] if owner == "GaloisKeys" else []))
+        if name == "residues":
+            return self.objects[owner].residues()
         if name == "data" and method == "from_bytes" and owner in self.objects:
             return self.objects[owner].to_bytes()
         if name == "values" and "batch" in method:

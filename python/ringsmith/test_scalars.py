@@ -134,6 +134,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "within.high": lambda: rs.within(X, low=-1, high=TRUE),
     "Program.server.memory": lambda: program().server(keys(), memory=TRUE),
     "from_heir.bound": lambda: rs.from_heir(written(Path(tempfile.mkdtemp()), SQUARE + "return %r : !ct1"), bound=TRUE),
+    "load.scale": lambda: rs.load("parms.seal", scale=TRUE),
     **{f"Bootstrapping.{field.name}": partial(restored, **{field.name: TRUE}) for field in fields(rs.Bootstrapping)},
     **{
         f"Options.{name}": partial(Options, **{name: TRUE})

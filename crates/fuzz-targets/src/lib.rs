@@ -72,7 +72,12 @@ fn secret_key(data: &[u8]) {
 
 fn public_key(data: &[u8]) {
     let rlwe = params().rlwe();
-    for tag in [Tag::PublicKey, Tag::ExtendedPublicKey] {
+    for tag in [
+        Tag::PublicKey,
+        Tag::ExtendedPublicKey,
+        Tag::WholePublicKey,
+        Tag::WholeExtendedPublicKey,
+    ] {
         check(data, tag, rlwe.fingerprint(), |bytes| {
             PublicKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
         });
@@ -81,16 +86,20 @@ fn public_key(data: &[u8]) {
 
 fn relin_key(data: &[u8]) {
     let rlwe = params().rlwe();
-    check(data, Tag::RelinKey, rlwe.fingerprint(), |bytes| {
-        RelinKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
-    });
+    for tag in [Tag::RelinKey, Tag::WholeRelinKey] {
+        check(data, tag, rlwe.fingerprint(), |bytes| {
+            RelinKey::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+        });
+    }
 }
 
 fn galois_keys(data: &[u8]) {
     let rlwe = params().rlwe();
-    check(data, Tag::GaloisKeys, rlwe.fingerprint(), |bytes| {
-        GaloisKeys::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
-    });
+    for tag in [Tag::GaloisKeys, Tag::WholeGaloisKeys] {
+        check(data, tag, rlwe.fingerprint(), |bytes| {
+            GaloisKeys::from_bytes(rlwe, bytes).map(|x| x.to_bytes())
+        });
+    }
 }
 
 fn bfv_params(data: &[u8]) {

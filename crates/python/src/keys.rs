@@ -4,8 +4,10 @@
 use crate::context::Context;
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
+use crate::residues::{self, Polys, identity, narrow, wide};
 use crate::word_width::{WordWidth, each, try_map, try_zip};
 use crate::work::{Work, written};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rlwe::{Randomness, Seed};
@@ -75,6 +77,23 @@ key_class! {
 key_class! {
     /// The public encryption key; an extended one, over Q·P, encrypts with less noise.
     PublicKey {
+        /// A key from both halves (b, a) in evaluation form, of shape (2, primes, n): those of Q, or of Q·P.
+        #[staticmethod]
+        fn from_halves(py: Python<'_>, context: Context, key_id: &[u8], halves: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+            let (params, id) = (narrow(&context)?, identity(key_id)?);
+            let halves = Polys::of(halves, params.n(), 3)?;
+            let key = Arc::new(residues::public_key(&params, id, &halves).or_raise()?);
+            Ok(Self { context: context.clone_ref(py), key: WordWidth::W64(key) })
+        }
+
+        /// Both halves, as `from_halves` takes them.
+        fn halves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            match &self.key {
+                WordWidth::W64(key) => residues::array(py, &[2], &key.parts()),
+                WordWidth::W128(_) => Err(wide()),
+            }
+        }
+
         /// Whether it is over Q·P.
         #[getter]
         fn extended(&self) -> bool {
@@ -92,6 +111,24 @@ key_class! {
 key_class! {
     /// The relinearisation key: from s squared to s.
     RelinKey {
+        /// A key from both halves of each digit in evaluation form, of shape (digits, 2, primes, n): b, then a.
+        #[staticmethod]
+        fn from_halves(py: Python<'_>, context: Context, key_id: &[u8], halves: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+            let (params, id) = (narrow(&context)?, identity(key_id)?);
+            let halves = Polys::of(halves, params.n(), 4)?;
+            let limbs = halves.data_limbs(&params)?;
+            let key = residues::switching_key(&params, id, &halves, limbs).or_raise()?;
+            Ok(Self { context: context.clone_ref(py), key: WordWidth::W64(Arc::new(key.into())) })
+        }
+
+        /// Both halves, as `from_halves` takes them.
+        fn halves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            match &self.key {
+                WordWidth::W64(key) => residues::halves_of(py, key.key()),
+                WordWidth::W128(_) => Err(wide()),
+            }
+        }
+
         /// Which secret key it belongs to.
         #[getter]
         fn key_id(&self) -> String {
@@ -109,6 +146,35 @@ key_class! {
 key_class! {
     /// Keys for rotations, conjugation or the row swap.
     GaloisKeys {
+        /// The key of one element from both its halves, as `RelinKey.from_halves` takes them; `united` joins several.
+        #[staticmethod]
+        fn from_halves(
+            py: Python<'_>,
+            context: Context,
+            key_id: &[u8],
+            #[pyo3(from_py_with = number)] element: u64,
+            halves: PyReadonlyArrayDyn<'_, u64>,
+        ) -> PyResult<Self> {
+            let (params, id) = (narrow(&context)?, identity(key_id)?);
+            let halves = Polys::of(halves, params.n(), 4)?;
+            let limbs = halves.data_limbs(&params)?;
+            let key = residues::switching_key(&params, id, &halves, limbs).or_raise()?;
+            let keys = rlwe::GaloisKeys::from_keys(&params, id, limbs, [(element, key)]).or_raise()?;
+            Ok(Self { context: context.clone_ref(py), key: WordWidth::W64(Arc::new(keys)) })
+        }
+
+        /// Both halves of an element's key.
+        fn halves<'py>(
+            &self,
+            py: Python<'py>,
+            #[pyo3(from_py_with = number)] element: u64,
+        ) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            match &self.key {
+                WordWidth::W64(keys) => residues::halves_of(py, keys.get(element).or_raise()?.1),
+                WordWidth::W128(_) => Err(wide()),
+            }
+        }
+
         /// Which secret key they belong to.
         #[getter]
         fn key_id(&self) -> String {

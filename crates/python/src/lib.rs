@@ -19,6 +19,7 @@ mod polynomials;
 mod predict;
 mod primes;
 mod program;
+mod residues;
 mod scheme;
 mod security;
 mod threads;

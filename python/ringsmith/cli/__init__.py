@@ -20,6 +20,7 @@ VERBS: tuple[str, ...] = (
     "run",
     "compile",
     "show",
+    "convert",
     "params",
     "claims",
     "synth",

@@ -49,7 +49,7 @@ TYPES = {
     "Sent": "Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext]",
 }
 #: Arrays: what they hold stands first in angle brackets.
-ARRAYS = ("PyArray1", "PyArray2", "PyReadonlyArrayDyn")
+ARRAYS = ("PyArray1", "PyArray2", "PyArrayDyn", "PyReadonlyArrayDyn")
 ELEMENTS = {"i64": "np.int64", "u64": "np.uint64", "f64": "np.float64", "Complex64": "np.complex128"}
 #: Kinds of functions: what stands before one, its first parameter, and its name where that is another.
 KINDS = {

@@ -3,10 +3,11 @@
 
 use crate::context::BfvContext;
 use crate::errors::OrRaise;
+use crate::residues::{Polys, array, identity, wide};
 use crate::scheme::data_class;
 use crate::word_width::{WordWidth, each};
 use bfv::{Ciphertext, Plaintext};
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
 /// Reads an object of this set's width.
@@ -51,6 +52,26 @@ data_class! {
     from_bytes |context, data| read!(context, Ciphertext, data);
     to_bytes |context, inner| each!(inner, ct => ct.to_bytes());
     more {
+        /// A ciphertext from its polynomials in coefficient form, of shape (size, primes, n).
+        #[staticmethod]
+        fn from_residues(context: Py<BfvContext>, key_id: &[u8], residues: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+            let WordWidth::W64(params) = &context.get().params else {
+                return Err(wide());
+            };
+            let polys = Polys::of(residues, params.rlwe().n(), 3)?;
+            let parts = polys.over(&params.rlwe().q_prefix(polys.limbs).or_raise()?).or_raise()?;
+            let inner = Ciphertext::from_parts(params, identity(key_id)?, parts).or_raise()?;
+            Ok(Self { inner: WordWidth::W64(inner), context })
+        }
+
+        /// The polynomials, as `from_residues` takes them.
+        fn residues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            match &self.inner {
+                WordWidth::W64(ct) => array(py, &[ct.size()], &ct.parts().iter().collect::<Vec<_>>()),
+                WordWidth::W128(_) => Err(wide()),
+            }
+        }
+
         /// Number of components: 2, or more after a multiplication.
         #[getter]
         fn size(&self) -> usize {

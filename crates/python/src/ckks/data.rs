@@ -3,8 +3,10 @@
 
 use crate::context::CkksContext;
 use crate::errors::OrRaise;
+use crate::residues::{Polys, array, identity};
 use crate::scheme::data_class;
 use ckks::{Ciphertext, Plaintext};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
 
 data_class! {
@@ -33,6 +35,21 @@ data_class! {
     from_bytes |context, data| Ciphertext::from_bytes(&context.params, data).or_raise();
     to_bytes |context, inner| inner.to_bytes();
     more {
+        /// A ciphertext of n/2 slots from its polynomials in evaluation form, of shape (size, primes, n).
+        #[staticmethod]
+        fn from_residues(context: Py<CkksContext>, key_id: &[u8], scale: f64, residues: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+            let params = &context.get().params;
+            let polys = Polys::of(residues, params.rlwe().n(), 3)?;
+            let parts = polys.over(&params.rlwe().q_prefix(polys.limbs).or_raise()?).or_raise()?;
+            let inner = Ciphertext::from_parts(params, parts, scale, params.slots(), identity(key_id)?).or_raise()?;
+            Ok(Self { inner, context })
+        }
+
+        /// The polynomials, as `from_residues` takes them.
+        fn residues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            array(py, &[self.inner.size()], &self.inner.parts().iter().collect::<Vec<_>>())
+        }
+
         /// Factor between the slots and the polynomial.
         #[getter]
         fn scale(&self) -> f64 {

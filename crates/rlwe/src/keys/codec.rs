@@ -33,14 +33,7 @@ impl KeyId {
     /// # Errors
     /// [`WireError::Truncated`], [`WireError::Value`].
     fn read_owner(input: &mut Reader<'_>) -> Result<Self, WireError> {
-        match Self::read(input)? {
-            Self::NONE => Err(WireError::Value {
-                what: "a key's identity",
-                got: 0,
-                allowed: "any but 0, which belongs to no key".into(),
-            }),
-            id => Ok(id),
-        }
+        Self::read(input)?.owner()
     }
 }
 
@@ -126,21 +119,28 @@ impl<W: Word> PublicKey<W> {
         }
     }
 
-    fn tag(extended: bool) -> Tag {
-        match extended {
-            false => Tag::PublicKey,
-            true => Tag::ExtendedPublicKey,
+    fn tag(extended: bool, seeded: bool) -> Tag {
+        match (extended, seeded) {
+            (false, true) => Tag::PublicKey,
+            (true, true) => Tag::ExtendedPublicKey,
+            (false, false) => Tag::WholePublicKey,
+            (true, false) => Tag::WholeExtendedPublicKey,
         }
     }
 
-    /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed.
+    /// The key as bytes, of a kind of its own if it is extended; the uniform component as its seed, if it has one.
     #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.id.write(&mut out);
-        out.bytes(self.seed.as_bytes());
+        if self.seeded {
+            out.bytes(self.seed.as_bytes());
+        }
         out.poly(&self.b);
-        out.seal(Self::tag(self.is_extended()), self.params)
+        if !self.seeded {
+            out.poly(&self.a);
+        }
+        out.seal(Self::tag(self.is_extended(), self.seeded), self.params)
     }
 
     /// Reads [`PublicKey::to_bytes`], of either kind.
@@ -150,10 +150,17 @@ impl<W: Word> PublicKey<W> {
     /// them.
     #[inline(never)]
     pub fn from_bytes(params: &RlweParams<W>, bytes: &[u8]) -> Result<Self, Error> {
-        let extended = wire::inspect(bytes)?.tag == Tag::ExtendedPublicKey;
-        let mut input = params.open(Self::tag(extended), "the public key", bytes)?;
+        let tag = wire::inspect(bytes)?.tag;
+        let extended = matches!(tag, Tag::ExtendedPublicKey | Tag::WholeExtendedPublicKey);
+        let seeded = !matches!(tag, Tag::WholePublicKey | Tag::WholeExtendedPublicKey);
+        let mut input = params.open(Self::tag(extended, seeded), "the public key", bytes)?;
         let basis = Self::basis(params, extended)?;
         let id = KeyId::read_owner(&mut input)?;
+        if !seeded {
+            let halves = [input.poly(basis)?, input.poly(basis)?];
+            input.finish()?;
+            return Self::from_halves(params, id, halves);
+        }
         let seed = read_seed(&mut input)?;
         let b = input.poly(basis)?;
         input.finish()?;
@@ -163,6 +170,7 @@ impl<W: Word> PublicKey<W> {
             params: params.fingerprint(),
             id,
             seed,
+            seeded,
             limbs,
             b,
             a,
@@ -172,8 +180,25 @@ impl<W: Word> PublicKey<W> {
 
 impl<W: Word> KeySwitchKey<W> {
     fn write(&self, out: &mut Writer) {
-        out.bytes(self.seed.as_bytes());
+        match &self.seed {
+            Some(seed) => out.bytes(seed.as_bytes()),
+            None => self.uniform.iter().flatten().for_each(|a| out.poly(a)),
+        }
         self.masked.iter().for_each(|b| out.poly(b));
+    }
+
+    /// Reads a key of which both halves were written.
+    fn read_whole(
+        params: &RlweParams<W>,
+        id: KeyId,
+        limbs: usize,
+        input: &mut Reader<'_>,
+    ) -> Result<Self, Error> {
+        let (basis, digits) = (params.qp_prefix(limbs)?, params.digits_at(limbs));
+        let mut half =
+            || -> Result<Vec<_>, WireError> { (0..digits).map(|_| input.poly(&basis)).collect() };
+        let (uniform, masked) = (half()?, half()?);
+        Self::from_halves(params, id, limbs, masked, uniform)
     }
 
     fn read(
@@ -199,13 +224,31 @@ impl<W: Word> KeySwitchKey<W> {
         let mut key = Self {
             params: params.fingerprint(),
             id,
-            seed,
+            seed: Some(seed),
             limbs,
             masked: masked.collect::<Result<_, _>>()?,
             uniform: None,
         };
         key.set_uniform(params, half)?;
         Ok(key)
+    }
+}
+
+type ReadKey<W> = fn(
+    &RlweParams<W>,
+    KeyId,
+    usize,
+    UniformHalf,
+    &mut Reader<'_>,
+) -> Result<KeySwitchKey<W>, Error>;
+
+/// The tag that is expected of bytes which may have either, and what reads their keys.
+fn reading<W: Word>(bytes: &[u8], seeded: Tag, whole: Tag) -> Result<(Tag, ReadKey<W>), Error> {
+    match wire::inspect(bytes)?.tag == whole {
+        true => Ok((whole, |params, id, limbs, _, input| {
+            KeySwitchKey::read_whole(params, id, limbs, input)
+        })),
+        false => Ok((seeded, KeySwitchKey::read)),
     }
 }
 
@@ -256,14 +299,18 @@ impl<W: Word> EncapsulationKeys<W> {
 }
 
 impl<W: Word> RelinKey<W> {
-    /// The key as bytes; uniform components as one seed.
+    /// The key as bytes; uniform components as one seed, if it has one.
     #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::public();
         self.0.id.write(&mut out);
         out.u32(self.0.limbs as u32);
         self.0.write(&mut out);
-        out.seal(Tag::RelinKey, self.0.params)
+        let tag = match self.0.seed {
+            Some(_) => Tag::RelinKey,
+            None => Tag::WholeRelinKey,
+        };
+        out.seal(tag, self.0.params)
     }
 
     /// Reads [`RelinKey::to_bytes`].
@@ -285,19 +332,21 @@ impl<W: Word> RelinKey<W> {
         bytes: &[u8],
         half: UniformHalf,
     ) -> Result<Self, Error> {
-        let mut input = params.open(Tag::RelinKey, "the relinearisation key", bytes)?;
+        let (tag, read) = reading(bytes, Tag::RelinKey, Tag::WholeRelinKey)?;
+        let mut input = params.open(tag, "the relinearisation key", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
-        let key = KeySwitchKey::read(params, id, limbs, half, &mut input)?;
+        let key = read(params, id, limbs, half, &mut input)?;
         input.finish()?;
         Ok(Self(key))
     }
 }
 
 impl<W: Word> GaloisKeys<W> {
-    /// The keys as bytes; uniform components as one seed each.
+    /// The keys as bytes; uniform components as one seed each, if they have seeds.
     #[inline(never)]
     pub fn to_bytes(&self) -> Vec<u8> {
+        let whole = self.keys().any(|key| key.seed.is_none());
         let mut out = Writer::public();
         self.id.write(&mut out);
         out.u32(self.limbs as u32);
@@ -306,7 +355,12 @@ impl<W: Word> GaloisKeys<W> {
             out.u32(*element as u32);
             key.write(&mut out);
         }
-        out.seal(Tag::GaloisKeys, self.params)
+        let tag = if whole {
+            Tag::WholeGaloisKeys
+        } else {
+            Tag::GaloisKeys
+        };
+        out.seal(tag, self.params)
     }
 
     /// Reads [`GaloisKeys::to_bytes`].
@@ -328,10 +382,13 @@ impl<W: Word> GaloisKeys<W> {
         bytes: &[u8],
         half: UniformHalf,
     ) -> Result<Self, Error> {
-        let mut input = params.open(Tag::GaloisKeys, "the Galois keys", bytes)?;
+        let (tag, read) = reading(bytes, Tag::GaloisKeys, Tag::WholeGaloisKeys)?;
+        let mut input = params.open(tag, "the Galois keys", bytes)?;
         let id = KeyId::read_owner(&mut input)?;
         let limbs = read_limbs(params, &mut input)?;
-        let count = input.ranged("the number of Galois keys", 0..=params.n() as u32)?;
+        // Without keys there are no halves.
+        let least = u32::from(tag == Tag::WholeGaloisKeys);
+        let count = input.ranged("the number of Galois keys", least..=params.n() as u32)?;
         let mut keys = BTreeMap::new();
         let mut last = 0;
         for _ in 0..count {
@@ -339,10 +396,7 @@ impl<W: Word> GaloisKeys<W> {
             let auto = generate::galois_automorphism(params.n(), u64::from(element))?;
             keys.insert(
                 u64::from(element),
-                (
-                    auto,
-                    KeySwitchKey::read(params, id, limbs, half, &mut input)?,
-                ),
+                (auto, read(params, id, limbs, half, &mut input)?),
             );
             last = element;
         }

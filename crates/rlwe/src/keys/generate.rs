@@ -116,6 +116,7 @@ impl<W: Word> KeyGenerator<W> {
             params: secret.params,
             id: secret.id,
             seed,
+            seeded: true,
             limbs,
             b,
             a,
@@ -238,7 +239,7 @@ impl<W: Word> KeyGenerator<W> {
         Ok(KeySwitchKey {
             params: secret.params,
             id: secret.id,
-            seed,
+            seed: Some(seed),
             limbs,
             masked,
             uniform: Some(uniform),
@@ -279,7 +280,7 @@ impl<W: Word> KeyGenerator<W> {
         Ok(KeySwitchKey {
             params: secret.params,
             id: secret.id,
-            seed,
+            seed: Some(seed),
             limbs,
             masked: vec![pair.b],
             uniform: Some(vec![pair.a]),

@@ -4,6 +4,7 @@
 mod codec;
 mod encapsulate;
 mod generate;
+mod halves;
 mod switch;
 
 pub use encapsulate::EncapsulationKeys;
@@ -121,7 +122,9 @@ impl<W: Word> SecretKey<W> {
 pub struct PublicKey<W: Word> {
     pub(crate) params: Fingerprint,
     pub(crate) id: KeyId,
+    /// Grows `a`; of a key whose halves were given, a digest of `a`.
     pub(crate) seed: Seed,
+    pub(crate) seeded: bool,
     /// Data primes of the set.
     pub(crate) limbs: usize,
     pub(crate) b: RnsPoly<W, Eval>,
@@ -139,8 +142,8 @@ impl<W: Word> PublicKey<W> {
         self.params
     }
 
-    /// Distinguishes the keys of one owner: identity and seed of a. Encryptions draw from a seed bound to it,
-    /// or two keys under one seed would share u.
+    /// Distinguishes the keys of one owner: identity and seed, or digest, of a. Encryptions draw from a seed bound to
+    /// it, or two keys under one seed would share u.
     pub fn stamp(&self) -> [u8; 48] {
         let mut stamp = [0; 48];
         stamp[..16].copy_from_slice(&self.id.0);

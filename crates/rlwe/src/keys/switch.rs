@@ -26,7 +26,8 @@ pub enum UniformHalf {
 pub struct KeySwitchKey<W: Word> {
     pub(crate) params: Fingerprint,
     pub(crate) id: KeyId,
-    pub(crate) seed: Seed,
+    /// Grows the uniform components; a key whose halves were given has none, and keeps both.
+    pub(crate) seed: Option<Seed>,
     pub(crate) limbs: usize,
     /// b_d.
     pub(crate) masked: Vec<RnsPoly<W, Eval>>,
@@ -65,18 +66,22 @@ impl<W: Word> KeySwitchKey<W> {
         self.uniform.as_deref()
     }
 
-    /// Keeps the uniform components, or frees their memory. The key gives the same residues either way.
+    /// Keeps the uniform components, or frees their memory. The key gives the same residues either way. Those of a
+    /// key without a seed stay.
     ///
     /// # Errors
     /// [`Error::ParameterMismatch`] for another set.
     #[inline(never)]
     pub fn set_uniform(&mut self, params: &RlweParams<W>, half: UniformHalf) -> Result<(), Error> {
         params.check_fingerprint("a switching key", self.params)?;
+        let Some(seed) = &self.seed else {
+            return Ok(());
+        };
         self.uniform = match (half, self.uniform.take()) {
             (UniformHalf::Grown, _) => None,
             (UniformHalf::Kept, Some(kept)) => Some(kept),
             (UniformHalf::Kept, None) => {
-                let grow = |d| Self::uniform_component(params, &self.seed, d, self.limbs);
+                let grow = |d| Self::uniform_component(params, seed, d, self.limbs);
                 Some((0..self.digits()).map(grow).collect::<Result<_, _>>()?)
             }
         };
@@ -85,8 +90,12 @@ impl<W: Word> KeySwitchKey<W> {
 
     /// The uniform components modulo one prime, number `index` of the set's Q·P: a row of `out` for each digit.
     pub(crate) fn grow(&self, modulus: &Modulus<W>, index: usize, out: &mut [W], n: usize) {
+        let seed = self
+            .seed
+            .as_ref()
+            .expect("a key without a seed keeps its uniform components");
         for (d, row) in out.chunks_exact_mut(n).enumerate() {
-            let seed = self.seed.derive("digit", d as u64);
+            let seed = seed.derive("digit", d as u64);
             uniform_limb(&seed, self.params, (modulus, index), row);
         }
     }
@@ -258,7 +267,26 @@ impl<W: Word> GaloisKeys<W> {
         let mut all = other.clone();
         all.keys
             .extend(self.keys.iter().map(|(g, own)| (*g, own.clone())));
+        all.seeds_of_one_kind()?;
         Ok(all)
+    }
+
+    /// Where one key has no seed, all go without theirs: their bytes then have both halves.
+    fn seeds_of_one_kind(&mut self) -> Result<(), Error> {
+        if self.keys().all(|key| key.seed.is_some()) {
+            return Ok(());
+        }
+        for key in self.keys_mut() {
+            if key.uniform.is_none() {
+                return Err(Error::Shape {
+                    what: "uniform halves in memory beside keys without seeds",
+                    got: 0,
+                    expected: key.digits(),
+                });
+            }
+            key.seed = None;
+        }
+        Ok(())
     }
 
     /// Bytes of the residues in memory.

@@ -7,7 +7,7 @@ use super::*;
 fn objects(params: &RlweParams<u64>) -> Vec<(&'static str, Vec<u8>)> {
     let generator = KeyGenerator::new(params, Seed::from_text("k"));
     let secret = generator.secret_key().unwrap();
-    vec![
+    let mut all = vec![
         ("params", params.to_bytes()),
         ("secret", secret.to_bytes().to_vec()),
         ("public", generator.public_key(&secret).unwrap().to_bytes()),
@@ -23,7 +23,86 @@ fn objects(params: &RlweParams<u64>) -> Vec<(&'static str, Vec<u8>)> {
                 .unwrap()
                 .to_bytes(),
         ),
+    ];
+    all.extend(whole_objects(params, &generator, &secret));
+    all
+}
+
+/// The same keys by their halves, without seeds.
+fn whole_objects(
+    params: &RlweParams<u64>,
+    generator: &KeyGenerator<u64>,
+    secret: &SecretKey<u64>,
+) -> Vec<(&'static str, Vec<u8>)> {
+    let public = |key: PublicKey<u64>| {
+        let halves = key.parts().map(Clone::clone);
+        PublicKey::from_halves(params, key.id(), halves)
+            .unwrap()
+            .to_bytes()
+    };
+    let switch = |key: &KeySwitchKey<u64>| {
+        let (b, a) = (key.masked().to_vec(), key.uniform().unwrap().to_vec());
+        KeySwitchKey::from_halves(params, key.id(), key.limbs(), b, a).unwrap()
+    };
+    let relin = RelinKey::from(switch(generator.relin_key(secret, 2).unwrap().key()));
+    let galois = generator.galois_keys(secret, &[3, 15], 1).unwrap();
+    let keys = galois.elements().zip(galois.keys().map(switch));
+    let galois = GaloisKeys::from_keys(params, secret.id(), 1, keys).unwrap();
+    vec![
+        ("public", public(generator.public_key(secret).unwrap())),
+        (
+            "public",
+            public(generator.extended_public_key(secret).unwrap()),
+        ),
+        ("relin", relin.to_bytes()),
+        ("galois", galois.to_bytes()),
     ]
+}
+
+#[test]
+fn keys_with_and_without_seeds_unite_without_them() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let seeded = generator.galois_keys(&secret, &[5], 1).unwrap();
+    let [.., (_, whole)] = &whole_objects(&params, &generator, &secret)[..] else {
+        unreachable!("there are several");
+    };
+    let whole = GaloisKeys::from_bytes(&params, whole).unwrap();
+    let both = seeded.united(&whole).unwrap();
+    let back = GaloisKeys::from_bytes(&params, &both.to_bytes()).unwrap();
+    assert_eq!(back.elements().collect::<Vec<_>>(), [3, 5, 15]);
+    let (own, read) = (seeded.get(5).unwrap().1, back.get(5).unwrap().1);
+    assert_eq!(own.masked(), read.masked());
+    assert_eq!(own.uniform(), read.uniform());
+}
+
+#[test]
+fn halves_of_other_primes_and_keys_of_nobody_are_refused() {
+    let params = params::<u64>(16, &[20, 21], &[22], 0);
+    let generator = KeyGenerator::new(&params, Seed::from_text("k"));
+    let secret = generator.secret_key().unwrap();
+    let relin = generator.relin_key(&secret, 2).unwrap();
+    let (b, a) = (
+        relin.key().masked().to_vec(),
+        relin.key().uniform().unwrap().to_vec(),
+    );
+    let make = |id, limbs, b, a| KeySwitchKey::from_halves(&params, id, limbs, b, a);
+    assert!(matches!(
+        make(KeyId::NONE, 2, b.clone(), a.clone()),
+        Err(Error::Wire(_))
+    ));
+    assert!(matches!(
+        make(secret.id(), 1, b.clone(), a.clone()),
+        Err(Error::Shape { .. })
+    ));
+    assert!(matches!(
+        make(secret.id(), 2, b[..1].to_vec(), a),
+        Err(Error::Shape { .. })
+    ));
+    let key = make(secret.id(), 2, b.clone(), b).unwrap();
+    let other = GaloisKeys::from_keys(&params, secret.id(), 1, [(3, key)]);
+    assert!(matches!(other, Err(Error::Shape { .. })));
 }
 
 /// Decodes and encodes again.

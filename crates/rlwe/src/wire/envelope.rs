@@ -55,6 +55,14 @@ pub enum Tag {
     ExtendedPublicKey = 20,
     /// Keys to a sparse secret and back.
     EncapsulationKeys = 21,
+    /// Relinearisation key with both halves.
+    WholeRelinKey = 22,
+    /// Galois keys with both halves.
+    WholeGaloisKeys = 23,
+    /// Public key with both halves.
+    WholePublicKey = 24,
+    /// Public key over Q·P with both halves.
+    WholeExtendedPublicKey = 25,
     /// BFV plaintext.
     BfvPlaintext = 32,
     /// BFV ciphertext.
@@ -73,7 +81,7 @@ pub enum Tag {
 
 impl Tag {
     /// Every tag.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::RlweParams,
         Self::BfvParams,
         Self::CkksParams,
@@ -83,6 +91,10 @@ impl Tag {
         Self::GaloisKeys,
         Self::ExtendedPublicKey,
         Self::EncapsulationKeys,
+        Self::WholeRelinKey,
+        Self::WholeGaloisKeys,
+        Self::WholePublicKey,
+        Self::WholeExtendedPublicKey,
         Self::BfvPlaintext,
         Self::BfvCiphertext,
         Self::CkksPlaintext,

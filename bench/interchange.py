@@ -28,7 +28,7 @@ from ringsmith.interchange.seal_slots import Rotation, places, to_ours, to_seals
 
 HERE = Path(__file__).resolve().parent
 SIDE = HERE / "peers" / "python" / "seal_side.py"
-#: Bits of the primes by degree, the last the special one: the largest that SEAL takes at 128 bits, by the table of 2018.
+#: Bits of the primes by degree, the last the special one: the largest that SEAL takes, 128 bits by the table of 2018.
 SETS = {4096: (36, 36, 37), 8192: (43, 43, 44, 44, 44), 16384: (48, 48, 48, 49, 49, 49, 49, 49, 49)}
 
 

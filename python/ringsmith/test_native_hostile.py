@@ -125,7 +125,7 @@ class Scheme:
         if name == "steps" and method in ("rotate", "rotate_batch"):
             return 1
         if name == "halves":
-            return self.objects[owner].halves(*([3] if owner == "GaloisKeys" else []))
+            return self.objects[owner].halves(*(self.galois.elements[:1] if owner == "GaloisKeys" else []))
         if name == "residues":
             return self.objects[owner].residues()
         if name == "data" and method == "from_bytes" and owner in self.objects:

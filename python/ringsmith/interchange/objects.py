@@ -116,7 +116,7 @@ def read_file(path: Path, context: Context | None = None, **options: Any) -> Obj
     data = read_bytes(path, max_memory(), f"raise {VARIABLE}")
     try:
         if format_of(data) is None:
-            raise InputError("bytes of no known format; those of ringsmith and SEAL are read")
+            raise InputError("bytes of no known format: neither ringsmith's nor SEAL's")
         return read_object(data, context, **options)
     except RingsmithError as error:
         raise type(error)(f"{path}: {error}") from None

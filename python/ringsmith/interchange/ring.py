@@ -96,7 +96,7 @@ def ring_of(context: Context) -> Ring:
         scheme, plain = "bfv", context.plain_modulus
     data, special = tuple(context.moduli), tuple(context.special)
     if len(special) != (len(data) > 1 or bool(special)):
-        raise InputError(f"a set with {len(special)} special primes; SEAL's have 1: special=[one prime]")
+        raise InputError(f"a set with {len(special)} special primes; SEAL's have one")
     if context.dnum != len(data):
         raise InputError(f"key switching in {context.dnum} digits of {len(data)} primes; SEAL's has one prime a digit")
     if largest := [prime for prime in data + special if prime.bit_length() > MOST_BITS]:

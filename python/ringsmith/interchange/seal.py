@@ -100,7 +100,7 @@ def write(thing: Object, context: Context) -> bytes:
             return seal_objects.write_ciphertext(seal_objects.Polys(thing.residues(), True, thing.scale), ring)
         case _native.PublicKey():
             if ring.special and not thing.extended:
-                raise InputError("a public key over Q; SEAL's is over Q·P: public_key(secret, extended=True)")
+                raise InputError("a public key over Q; SEAL's is an extended one, over Q·P")
             return seal_objects.write_public_key(thing.halves(), ring)
         case _native.RelinKey() | _native.GaloisKeys():
             return _write_switching(thing, context, ring)

@@ -2,9 +2,9 @@
 """SEAL's parameters, ciphertexts and keys as bytes, by their residues.
 
 A set's bytes: scheme, n, number of primes, primes, plaintext modulus, each modulus an object. A ciphertext's: hash of
-the set, NTT flag, polynomials, n, primes, scale, from version 4 a correction factor, an array as an object; a seeded one has half the
-array and a generator's seed as an object. A public key is a ciphertext over all primes; key-switching keys are the hash
-of the set and a list for each key of public keys, one a digit.
+the set, NTT flag, polynomials, n, primes, scale, from version 4 a correction factor, an array as an object; a seeded
+one has half the array and a generator's seed as an object. A public key is a ciphertext over all primes; key-switching
+keys are the hash of the set and a list for each key of public keys, one a digit.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from ringsmith.cli.common import policy, print_json
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
 from ringsmith.interchange.objects import FORMATS, read_context, read_file, write_object
+from ringsmith.interchange.ring import Object
 
 EXAMPLES = """Examples:
 
@@ -63,7 +64,8 @@ def convert(
     judged = policy(security, standard, allow_insecure)
     scale = None if scale_bits is None else _scale(scale_bits)
     if parameters is None:
-        found = context = read_context(file, judged, scale)
+        context = read_context(file, judged, scale)
+        found: Object = context
     else:
         context = read_context(parameters, judged, scale)
         whose = None if owner is None else read_file(owner, context)

@@ -18,8 +18,8 @@ from ringsmith.limits import VARIABLE, max_memory
 POLICY = {"security": 128, "standard": "2024", "allow_insecure": False}
 
 #: Kinds of ringsmith's objects that are read here, and what reads them.
-_SETS = {"BFV parameters": _native.BfvContext, "CKKS parameters": _native.CkksContext}
-_OBJECTS = {
+_SETS: dict[str, Any] = {"BFV parameters": _native.BfvContext, "CKKS parameters": _native.CkksContext}
+_OBJECTS: dict[str, Any] = {
     "public key": _native.PublicKey,
     "extended public key": _native.PublicKey,
     "relinearization key": _native.RelinKey,

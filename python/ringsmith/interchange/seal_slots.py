@@ -71,4 +71,5 @@ def _images(n: int, element: int) -> npt.NDArray[np.int64]:
     bits = n.bit_length() - 1
     reversed_places = np.array([int(f"{j:0{bits}b}"[::-1], 2) for j in range(n)])
     powers = (2 * reversed_places + 1) * element % (2 * n)
-    return reversed_places[(powers - 1) // 2]
+    images: npt.NDArray[np.int64] = reversed_places[(powers - 1) // 2]
+    return images

@@ -198,7 +198,7 @@ def test_a_bomb_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sets_that_seal_lacks_are_named() -> None:
     primes = _native.ntt_primes(64, 40, 4)
-    insecure = {"allow_insecure": True}
+    insecure: dict[str, Any] = {"allow_insecure": True}
     for context, words in (
         (_native.BfvContext(64, primes[:2], primes[2:], 257, dnum=2, **insecure), "2 special primes"),
         (_native.CkksContext(64, primes[:3], primes[3:], 2.0**30, dnum=2, **insecure), "2 digits of 3 primes"),

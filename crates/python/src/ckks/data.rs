@@ -37,7 +37,12 @@ data_class! {
     more {
         /// A ciphertext of n/2 slots from its polynomials in evaluation form, of shape (size, primes, n).
         #[staticmethod]
-        fn from_residues(context: Py<CkksContext>, key_id: &[u8], scale: f64, residues: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+        fn from_residues(
+            context: Py<CkksContext>,
+            key_id: &[u8],
+            #[pyo3(from_py_with = crate::numbers::number)] scale: f64,
+            residues: PyReadonlyArrayDyn<'_, u64>,
+        ) -> PyResult<Self> {
             let params = &context.get().params;
             let polys = Polys::of(residues, params.rlwe().n(), 3)?;
             let parts = polys.over(&params.rlwe().q_prefix(polys.limbs).or_raise()?).or_raise()?;

@@ -26,6 +26,7 @@ VERBS: tuple[str, ...] = (
     "synth",
     "explore",
     "generate",
+    "bitstream",
     "simulate",
     "serve",
     "jobs",

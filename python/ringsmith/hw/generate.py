@@ -5,23 +5,20 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ringsmith.errors import InputError, ParameterError, ToolError
+from ringsmith.errors import ParameterError, ToolError
 from ringsmith.hw import sources
 from ringsmith.hw.device import SHARED
 from ringsmith.hw.documents import write_documents
-from ringsmith.hw.process import run, say, terminate_as_interrupt
+from ringsmith.hw.process import run, say
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.tops import describe
 from ringsmith.hw.tops.top import TEMPLATES, Top
 from ringsmith.hw.verilator import HARNESS, WAIVERS, own_check
 from ringsmith.hw.verilog import write_verilog
-from ringsmith.hw.written import SCRATCH, check_replaceable, files_of, is_empty, put_in_place, some, write_manifest
+from ringsmith.hw.written import files_of, new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
@@ -55,58 +52,10 @@ def generate(preset: AnyPreset, directory: Path, *, force: bool = False, verilog
         InputError: it cannot be written there.
         ParameterError: the design cannot be elaborated.
     """
-    target = _place(directory, force=force)
-    try:
-        with terminate_as_interrupt(), _scratch(_nearest(target)) as work:
-            package = _fill(describe(preset), work, directory, verilog=verilog)
-            _lint(preset, work)
-            work.chmod(0o755)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            kept = put_in_place(work, target, directory)
-    except OSError as error:
-        raise InputError(f"{directory} cannot be written: {_why(error)}") from None
-    if kept:
-        say(f"{directory}: not of the package, kept: {some(kept)}")
+    with new_folder(directory, force=force) as work:
+        package = _fill(describe(preset), work, directory, verilog=verilog)
+        _lint(preset, work)
     return package
-
-
-def _place(directory: Path, *, force: bool) -> Path:
-    """Directory of the package, links followed; refused before anything is made."""
-    try:
-        target = directory.resolve()
-        if target.exists() and not target.is_dir():
-            raise InputError(f"{directory} is a file: name a directory")
-        if not _nearest(target).is_dir():
-            raise InputError(f"{directory}: {_nearest(target)} is a file: name another directory")
-        if target.exists() and not is_empty(target) and not force:
-            raise InputError(f"{directory} is not empty: name another directory, or replace a package with --force")
-        if target.exists():
-            check_replaceable(target, directory)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(f"{directory} cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    return target
-
-
-@contextmanager
-def _scratch(beside: Path) -> Iterator[Path]:
-    """A folder to work in, gone at the end, however that comes."""
-    work = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=beside))
-    try:
-        yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-
-
-def _nearest(path: Path) -> Path:
-    """The path itself or the closest above it that exists."""
-    return next(place for place in (path, *path.parents) if place.exists())
-
-
-def _why(error: OSError) -> str:
-    """The system's reason; the first one where several files could not be copied."""
-    if isinstance(error, shutil.Error):
-        return str(error.args[0][0][2])
-    return error.strerror or str(error)
 
 
 def _lint(preset: AnyPreset, work: Path) -> None:

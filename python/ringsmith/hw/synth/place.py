@@ -142,22 +142,26 @@ def _routed(design: Design, netlist: Path, options: Sequence[str], *, quiet: boo
     """nextpnr's report. The tool sees its working directory only, so files go by name."""
     report = netlist.with_name("report.json")
     command = ["nextpnr", *options, "--json", netlist.name, "--report", report.name]
-    run_tool(command, f"{design.name}: place and route", report, step=_phase, quiet=quiet)
+    run_tool(command, f"{design.name}: place and route", report, step=phase, quiet=quiet)
     result: dict[str, Any] = json.loads(report.read_text())
     return result
 
 
-def _phase(tail: Sequence[str]) -> str:
+def phase(tail: Sequence[str]) -> str:
     """The phase of nextpnr, from the end of its log."""
     lines = [line.removeprefix("Info:").strip() for line in tail if PHASE.search(line)]
     return lines[-1] if lines else "packing"
 
 
 def _fmax(design: Design, report: dict[str, Any]) -> float:
-    clocks = report.get("fmax", {})
-    if not clocks:
+    if not report.get("fmax"):
         raise ToolError(f"{design.name} has no clocked path, so no Fmax")
-    return round(min(float(clock["achieved"]) for clock in clocks.values()), 2)
+    return slowest_clock(report)
+
+
+def slowest_clock(report: dict[str, Any]) -> float:
+    """MHz that the slowest clock of nextpnr's report reaches."""
+    return round(min(float(clock["achieved"]) for clock in report["fmax"].values()), 2)
 
 
 def _critical(report: dict[str, Any]) -> str:

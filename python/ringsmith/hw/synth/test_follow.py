@@ -16,7 +16,7 @@ import pytest
 from ringsmith.errors import ToolError
 from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.job import _last_pass, run_yosys
-from ringsmith.hw.synth.place import _phase
+from ringsmith.hw.synth.place import phase
 
 CALLER = """
 import sys
@@ -94,8 +94,6 @@ def test_what_a_tool_leaves_behind_ends_with_it(tmp_path: Path) -> None:
 def test_progress_names_the_step() -> None:
     assert _last_pass(["3. Executing PROC pass.", "noise"]) == "step 3 Executing PROC pass."
     assert _last_pass(["noise"]) == "reading"
-    assert _phase(["Info: Packing LUTs..", "Info:  at iteration #4, type ALL: wirelen = 7", "noise"]).startswith(
-        "at it"
-    )
-    assert _phase(["Info:     iter=3 wires=12 overused=4 overuse=5 archfail=NA"]).startswith("iter=3 wires=12")
-    assert _phase([]) == "packing"
+    assert phase(["Info: Packing LUTs..", "Info:  at iteration #4, type ALL: wirelen = 7", "noise"]).startswith("at it")
+    assert phase(["Info:     iter=3 wires=12 overused=4 overuse=5 archfail=NA"]).startswith("iter=3 wires=12")
+    assert phase([]) == "packing"

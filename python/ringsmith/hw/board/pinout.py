@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a board's pins are for (`spec/pinouts/*.toml`): clock, reset button, serial port, lamp."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ringsmith import shipped
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.specs import build, checked_name, read_toml, shown
+
+#: Dies that nextpnr knows, with the name of each in the bitstream's device.
+DIES = {"12k": "LFE5U-12F", "25k": "LFE5U-25F", "45k": "LFE5U-45F", "85k": "LFE5U-85F"}
+SPEEDS = (6, 7, 8)
+_PIN = re.compile(r"[A-Z]{1,2}[1-9][0-9]?")
+_PACKAGE = re.compile(r"[A-Z]{2,8}[0-9]{2,4}")
+_IO_TYPE = re.compile(r"LVCMOS(33|25|18|15|12)")
+#: Bits a second that serial ports in the field can do.
+BAUDS = (9_600, 12_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinout:
+    """A board by its pins.
+
+    `device` names its entry in `spec/boards`, `die` and `package` are nextpnr's names. The oscillator has `clock_mhz`,
+    the core `core_mhz` by default. The reset button pulls `reset_pin` low. The board's bridge sends on `uart_rx_pin`
+    and receives on `uart_tx_pin`, `baud` bits a second; `port` says where a reader finds it, `loader` is the
+    board's name for openFPGALoader.
+    """
+
+    name: str
+    device: str
+    die: str
+    package: str
+    speed: int
+    clock_pin: str
+    clock_mhz: float
+    core_mhz: float
+    reset_pin: str
+    uart_rx_pin: str
+    uart_tx_pin: str
+    led_pin: str
+    io_type: str
+    baud: int
+    port: str
+    loader: str
+    source: str
+
+    def pins(self) -> dict[str, str]:
+        """Sites of the pins by the port of the top that each is for."""
+        return {
+            "clk_i": self.clock_pin,
+            "rst_ni": self.reset_pin,
+            "uart_rx_i": self.uart_rx_pin,
+            "uart_tx_o": self.uart_tx_pin,
+            "led_o": self.led_pin,
+        }
+
+
+def pinout_names() -> list[str]:
+    """Names of the boards whose pins are known, sorted."""
+    return sorted(path.stem for path in (shipped.root() / "spec" / "pinouts").glob("*.toml"))
+
+
+def load_pinout(name: str) -> Pinout:
+    """Load a board's pins by its name. Raises InputError for an unknown one, ParameterError for a wrong file."""
+    if name not in pinout_names():
+        raise InputError(f"no pins of a board {shown(name)}; boards: {', '.join(pinout_names())}")
+    path = shipped.root() / "spec" / "pinouts" / f"{name}.toml"
+    pinout = build(Pinout, f"pins of {name}", read_toml(path, "pinout"))
+    checked_name("a board", pinout.name)
+    for wrong in _complaints(pinout):
+        raise ParameterError(f"pins of {name}: {wrong}")
+    return pinout
+
+
+def _complaints(pinout: Pinout) -> list[str]:
+    """What is wrong with a board's pins."""
+    found = []
+    if pinout.die not in DIES:
+        found.append(f"die must be {', '.join(DIES)}, got {shown(pinout.die)}")
+    if pinout.speed not in SPEEDS:
+        found.append(f"speed must be {', '.join(map(str, SPEEDS))}, got {pinout.speed}")
+    for key, rule in (("package", _PACKAGE), ("io_type", _IO_TYPE)):
+        if not rule.fullmatch(getattr(pinout, key)):
+            found.append(f"{key} is none of this family, got {shown(getattr(pinout, key))}")
+    sites = pinout.pins()
+    found += [
+        f"{port}: {shown(site)} is no site of a package" for port, site in sites.items() if not _PIN.fullmatch(site)
+    ]
+    if len(set(sites.values())) < len(sites):
+        found.append(f"two pins have one site: {', '.join(f'{port} {site}' for port, site in sites.items())}")
+    found += [
+        f"{key} must be from 1 to 400 MHz, got {getattr(pinout, key):g}"
+        for key in ("clock_mhz", "core_mhz")
+        if not 1 <= getattr(pinout, key) <= 400
+    ]
+    if not BAUDS[0] <= pinout.baud <= BAUDS[1]:
+        found.append(f"baud must be from {BAUDS[0]} to {BAUDS[1]}, got {pinout.baud}")
+    return found

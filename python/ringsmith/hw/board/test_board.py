@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ringsmith import shipped
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.hw.board.pinout import load_pinout, pinout_names
+from ringsmith.hw.board.top import BoardTop, board_top
+from ringsmith.hw.synth.boards import load_board
+from ringsmith.presets import load_any, parse_overrides
+
+
+def _top(*settings: str, core_mhz: float | None = None, baud: int | None = None, preset: str = "ulx3s") -> BoardTop:
+    made = load_any(preset, parse_overrides(list(settings)))
+    return board_top(made, load_pinout("ulx3s-85f"), core_mhz=core_mhz, baud=baud)
+
+
+def test_every_pinout_loads_and_names_a_device() -> None:
+    pinouts = [load_pinout(name) for name in pinout_names()]
+    assert [pinout.name for pinout in pinouts] == pinout_names()
+    assert {load_board(pinout.device).family for pinout in pinouts} == {"ecp5"}
+
+
+@pytest.mark.parametrize("name", ["ulx3s", "../boards/zcu102", "", "a$(shell id)"])
+def test_a_board_is_asked_for_by_its_own_name(name: str) -> None:
+    with pytest.raises(InputError, match="no pins of a board .*; boards: .*ulx3s-85f"):
+        load_pinout(name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('die = "85k"', 'die = "99k"', "die must be 12k, 25k, 45k, 85k, got '99k'"),
+        ("speed = 6", "speed = 5", "speed must be 6, 7, 8, got 5"),
+        ('clock_pin = "G2"', 'clock_pin = "G2; x"', "clk_i: 'G2; x' is no site of a package"),
+        ('reset_pin = "D6"', 'reset_pin = "M1"', "two pins have one site: .*rst_ni M1, uart_rx_i M1"),
+        ("baud = 1000000", "baud = 1", "baud must be from 9600 to 12000000, got 1"),
+        ("core_mhz = 50.0", "core_mhz = nan", "core_mhz must be from 1 to 400 MHz, got nan"),
+        ('package = "CABGA381"', 'package = "--help"', "package is none of this family"),
+        ('io_type = "LVCMOS33"', 'io_type = "x"', "io_type is none of this family"),
+        ("speed = 6", "", "lacks speed"),
+    ],
+)
+def test_a_file_that_describes_no_pins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, words: str
+) -> None:
+    text = (shipped.root() / "spec" / "pinouts" / "ulx3s-85f.toml").read_text()
+    assert old in text
+    (tmp_path / "rtl").mkdir()
+    (tmp_path / "spec" / "pinouts").mkdir(parents=True)
+    (tmp_path / "spec" / "pinouts" / "ulx3s-85f.toml").write_text(text.replace(old, new))
+    monkeypatch.setenv("RINGSMITH_ROOT", str(tmp_path))
+    with pytest.raises(ParameterError, match=words):
+        load_pinout("ulx3s-85f")
+
+
+def test_the_top_has_the_preset_the_clock_and_the_rate() -> None:
+    top = _top(core_mhz=40, baud=500_000)
+    assert top.parameters()["ClockKhz"] == 40_000
+    assert top.parameters()["UartDivisor"] == 80
+    text = top.systemverilog()
+    assert ".UartDivisor(80)" in text and ".W(30)" in text and f".InputDiv({top.pll.input})" in text
+    # Another rate is another build.
+    assert top.parameters()["BuildHash"] != _top(core_mhz=40).parameters()["BuildHash"]
+
+
+def test_the_pin_file_has_each_pin_once() -> None:
+    lines = _top().pin_file().splitlines()
+    located = [line.split('"')[1] for line in lines if line.startswith("LOCATE")]
+    assert sorted(located) == sorted(load_pinout("ulx3s-85f").pins())
+    assert 'FREQUENCY PORT "clk_i" 25 MHZ;' in lines
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ({"preset": "tiny"}, "tiny has no serial port: .*host=serial"),
+        ({"preset": "zynq-pn3"}, "zynq-pn3 has no serial port"),
+        ({"core_mhz": 500}, "a PLL makes 1 to 400 MHz, not 500"),
+        ({"baud": 20_000_000}, "20000000 baud at 50 MHz: from 763 to 12500000 baud"),
+        ({"baud": 300}, "300 baud at 50 MHz: from 763 to 12500000 baud"),
+        ({"baud": 11_000_000}, "the nearest is 10000000 baud, more than 2 % away"),
+    ],
+)
+def test_what_cannot_go_onto_a_board_is_refused(call: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        _top(**call)  # type: ignore[arg-type]
+
+
+def test_a_controller_needs_firmware_that_no_bitstream_holds() -> None:
+    with pytest.raises(InputError, match="has a controller.*--set controller=none"):
+        _top("controller=riscv")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preset $preset on the board $board: its oscillator of $clock MHz made into $core MHz, its reset button, its serial
-// port at $baud baud, its lamp. The lamp shines while the device waits for nothing: no interrupt is asked for.
+// The preset $preset on the board $board: its oscillator of $clock MHz made into $core MHz, its reset button,
+// its serial port at $baud baud, its lamp. The lamp shines while the device is ready and asks for no interrupt.
 module rs_board (
   input  logic clk_i,
   input  logic rst_ni,

@@ -55,7 +55,7 @@ def convert(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Write an object of ringsmith, SEAL or OpenFHE in the format of another of them; what it is its bytes say.
+    """Write an object of ringsmith in the format of SEAL, or the other way round; its bytes say what it is.
 
     Secret keys are not converted: they stay where they were made.
     """

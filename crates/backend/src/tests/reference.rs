@@ -290,7 +290,7 @@ fn walk_ckks(
             Operation::Bootstrap(a) => {
                 let params = program.bootstrapping.as_ref().unwrap().params();
                 let made = ckks::bootstrap::Bootstrapper::new(params, rlwe::Threads::ONE).unwrap();
-                made.refresh(of(a), keys.bootstrapping.as_ref().unwrap())
+                made.refresh(of(a), &**keys.bootstrapping.as_ref().unwrap())
             }
             Operation::LinearTransform(a, number) => {
                 let transform = &program.transforms[number as usize];

@@ -26,7 +26,7 @@ def test_every_pinout_loads_and_names_a_device() -> None:
 
 @pytest.mark.parametrize("name", ["ulx3s", "../boards/zcu102", "", "a$(shell id)"])
 def test_a_board_is_asked_for_by_its_own_name(name: str) -> None:
-    with pytest.raises(InputError, match="no pins of a board .*; boards: .*ulx3s-85f"):
+    with pytest.raises(InputError, match=r"no pins of a board .*; boards: .*ulx3s-85f"):
         load_pinout(name)
 
 
@@ -62,7 +62,7 @@ def test_the_top_has_the_preset_the_clock_and_the_rate() -> None:
     assert top.parameters()["ClockKhz"] == 40_000
     assert top.parameters()["UartDivisor"] == 80
     text = top.systemverilog()
-    assert ".UartDivisor(80)" in text and ".W(30)" in text and f".InputDiv({top.pll.input})" in text
+    assert all(part in text for part in (".UartDivisor(80)", ".W(30)", f".InputDiv({top.pll.input})"))
     # Another rate is another build.
     assert top.parameters()["BuildHash"] != _top(core_mhz=40).parameters()["BuildHash"]
 
@@ -91,5 +91,5 @@ def test_what_cannot_go_onto_a_board_is_refused(call: dict[str, object], words: 
 
 
 def test_a_controller_needs_firmware_that_no_bitstream_holds() -> None:
-    with pytest.raises(InputError, match="has a controller.*--set controller=none"):
+    with pytest.raises(InputError, match=r"has a controller.*--set controller=none"):
         _top("controller=riscv")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -39,6 +39,7 @@ COMPILER = ("ir", "frontend", "compiler", "runtime", "explore")
 LANGUAGE = ("isa.yaml", "build.yaml", "latency.yaml", "registers.rdl", "controller.rdl", "ntt8.rdl")
 _TESTS = re.compile(r"(^|/)(tests?|benches|dv|formal)(/|\.rs$)|(^|/)test_|_tests?\.rs$|conftest")
 _SOURCES = {".rs", ".sv", ".rdl", ".py", ".yaml", ".toml"}
+_NAME = re.compile(r"\w+")
 _PRESET_VERBS = ("simulate", "synth", "generate")
 
 
@@ -83,7 +84,17 @@ def _preset(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
 
 @cache
 def _rtl(folders: tuple[str, ...]) -> str:
-    return _files(*(Path("rtl") / name for name in folders))
+    """The hash of what the modules of the last folder, the tops, are made of: a module beside them changes nothing."""
+    root = shipped.root()
+    paths = [path for name in folders for path in _listed(root / "rtl" / name)]
+    units = {path.stem: path for path in paths if path.suffix == ".sv"}
+    left, used = [path.stem for path in _listed(root / "rtl" / folders[-1]) if path.stem in units], set[str]()
+    while left:
+        name = left.pop()
+        if name not in used:
+            used.add(name)
+            left += units.keys() & set(_NAME.findall(code(units[name].read_text(encoding="utf-8"), ".sv")))
+    return _hash(path for path in paths if path.suffix != ".sv" or path.stem in used)
 
 
 @cache
@@ -104,11 +115,14 @@ def _python(*names: str) -> str:
 @cache
 def _files(*places: Path) -> str:
     """Return the hash of files, and of those in folders: names and code, without comments and tests."""
+    return _hash(path for place in places for path in _listed(shipped.root() / place))
+
+
+def _hash(paths: Iterable[Path]) -> str:
     state = hashlib.sha256()
-    for place in places:
-        for path in _listed(shipped.root() / place):
-            text = code(path.read_text(encoding="utf-8"), path.suffix)
-            state.update(f"{path.relative_to(shipped.root())}\0{text}\0".encode())
+    for path in paths:
+        text = code(path.read_text(encoding="utf-8"), path.suffix)
+        state.update(f"{path.relative_to(shipped.root())}\0{text}\0".encode())
     return state.hexdigest()[:12]
 
 

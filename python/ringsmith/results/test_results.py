@@ -121,6 +121,29 @@ def hashes(command: str) -> dict[str, str]:
     return parts_of(command)
 
 
+def test_only_the_modules_below_the_tops_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(shipped.rtl(), tmp_path / "rtl", ignore=shutil.ignore_patterns("sim_build", "*.py"))
+    shutil.copytree(shipped.spec(), tmp_path / "spec")
+    monkeypatch.setenv("RINGSMITH_ROOT", str(tmp_path))
+
+    def rtl() -> str:
+        sources._rtl.cache_clear()
+        return parts_of(SYNTH)["rtl"]
+
+    before = rtl()
+    (tmp_path / "rtl" / "prim" / "rs_beside.sv").write_text("module rs_beside;\nendmodule\n")
+    assert rtl() == before
+    fifo = tmp_path / "rtl" / "prim" / "rs_fifo.sv"
+    fifo.write_text(fifo.read_text().replace("endmodule", "  logic more;\nendmodule"))
+    changed = rtl()
+    assert changed != before
+    # A module that one of the tops' modules names counts from then on.
+    fifo.write_text(fifo.read_text().replace("endmodule", "  rs_beside u_beside ();\nendmodule"))
+    assert rtl() not in (before, changed)
+    monkeypatch.undo()
+    rtl()
+
+
 def test_a_changed_latency_makes_figures_stale_and_a_comment_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

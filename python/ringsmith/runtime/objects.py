@@ -73,7 +73,10 @@ def _object(data: bytes, policy: Mapping[str, Any]) -> Any:
     if kind == "program":
         return Program.from_bytes(data, **policy)
     if kind != "message":
-        raise InputError(f"a {kind}; what save() wrote is read, and single keys and ciphertexts but secret ones")
+        raise InputError(
+            f"a {kind}; programs, keys, arguments, results and clients written by save() are read, and public keys, "
+            "evaluation keys and ciphertexts by themselves"
+        )
     label, parts = opened(data)
     role = label.role
     if role is Role.ROUNDS:

@@ -26,6 +26,7 @@ class Coprocessor : public Simulation {
     void before_edge() override;
     // A transform, product or conversion is in flight on core 0.
     bool working() const override { return in_flight_ != 0; }
+    bool interrupt() const;
     // A host that samples calls this first.
     void sample() override;
 

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host of rs_top_serial: frames over SPI, UART or the byte port (see rtl/host/rs_serial_pkg.sv).
+// The host of rs_top_serial, or of a board's top around it: frames (see rtl/host/rs_serial_pkg.sv) over its lines.
 //
 // It serves LOAD and STORE from host memory with the same buffer layout as the AXI4 host: buffer b, lane l at
 // (b * lanes + l) * n_max * coefficient bytes.
-#include "coprocessor.h"
+#ifdef RS_BOARD
+#include "board_lines.h"
+#else
+#include "serial_lines.h"
+#endif
 
 namespace {
 
 constexpr uint8_t kWriteReg = 0x10, kReadReg = 0x11, kWriteData = 0x20, kReadData = 0x21, kOk = 0xA5, kBad = 0x5A;
-constexpr uint64_t kPatience = 2'000'000;
 // A frame's data: long enough that its header does not count, short enough for any line.
 constexpr uint64_t kFrameBytes = 1 << 16;
 
-class SerialHost final : public Coprocessor {
+class SerialHost final : public Lines {
   public:
-    explicit SerialHost(const Options& options) : Coprocessor(options), data_line_(line("link", options.link, "byte")),
+    explicit SerialHost(const Options& options) : Lines(options), data_line_(line("link", options.link, kUsual)),
           register_line_(line("registers", options.registers, data_line_)) {
         reset();
+        step(kSettle);
         const uint32_t shape = read_register(RS_SHAPE), capacity = read_register(RS_CAPACITY);
         lanes_ = shape >> RS_SHAPE_LANES_SHIFT & RS_SHAPE_LANES_MASK;
         log2_n_max_ = shape >> RS_SHAPE_LOG2_N_MAX_SHIFT & RS_SHAPE_LOG2_N_MAX_MASK;
         coefficient_bytes_ = capacity >> RS_CAPACITY_WORD_BYTES_SHIFT & RS_CAPACITY_WORD_BYTES_MASK;
         const uint32_t serial = read_register(RS_SERIAL_KHZ), clock = read_register(RS_CLOCK_KHZ);
-        spi_cycles_ = serial ? (clock + serial - 1) / serial : 2;
+        set_spi_cycles(serial ? (clock + serial - 1) / serial : 2);
         link = {};
     }
 
@@ -40,17 +44,6 @@ class SerialHost final : public Coprocessor {
     void inject_bus_error(uint64_t, uint64_t) override { throw Failure("a serial link has no bus errors"); }
 
   protected:
-    void rest() override {
-        top_->spi_sck_i = 0;
-        top_->spi_mosi_i = 0;
-        // A reset of the SPI clock's registers: a simulator sees its edge, not its level.
-        top_->spi_csn_i = 0;
-        top_->eval();
-        top_->spi_csn_i = 1;
-        top_->uart_rx_i = 1;
-        top_->byte_in_valid_i = 0;
-        top_->byte_out_ready_i = 0;
-    }
     void drive() override {}
 
     bool transfer_waits() override { return (read_register(RS_STATUS) >> RS_STATUS_TRANSFER_SHIFT & 1) != 0; }
@@ -71,13 +64,6 @@ class SerialHost final : public Coprocessor {
     }
 
   private:
-    // A line by its name in an option, or the default.
-    static std::string line(const std::string& option, const std::string& name, const std::string& otherwise) {
-        if (name.empty()) return otherwise;
-        if (name == "byte" || name == "spi" || name == "uart") return name;
-        throw Failure(option + "=" + name + ": this build has " + option + "=byte, spi and uart");
-    }
-
     static uint8_t byte(uint64_t value, unsigned index) { return static_cast<uint8_t>(value >> (8 * index)); }
 
     void move(uint8_t* data, uint64_t length, bool store) {
@@ -93,8 +79,7 @@ class SerialHost final : public Coprocessor {
     void frame(const std::vector<uint8_t>& header, const uint8_t* out, uint64_t out_bytes, uint8_t* in, uint64_t in_bytes,
                const std::string& refused) {
         const uint64_t started = cycles;
-        line_ = header[0] == kWriteReg || header[0] == kReadReg ? register_line_ : data_line_;
-        begin();
+        begin(header[0] == kWriteReg || header[0] == kReadReg ? register_line_ : data_line_);
         for (const uint8_t value : header) send(value);
         for (uint64_t i = 0; i < out_bytes; ++i) send(out[i]);
         const uint8_t answer = receive(true);
@@ -110,103 +95,10 @@ class SerialHost final : public Coprocessor {
         if (answer != kOk) throw Failure("the serial link answered " + std::to_string(answer));
     }
 
-    void begin() {
-        if (line_ == "spi") {
-            top_->spi_csn_i = 0;
-            step(8);
-        }
-    }
-
-    void finish() {
-        if (line_ == "spi") {
-            step(2);
-            top_->spi_csn_i = 1;
-            step(8);
-        }
-    }
-
-    void send(uint8_t value) {
-        if (line_ == "spi") {
-            exchange_spi(value);
-        } else if (line_ == "uart") {
-            send_uart(value);
-        } else {
-            top_->byte_in_data_i = value;
-            top_->byte_in_valid_i = 1;
-            top_->eval();
-            const uint64_t limit = cycles + kPatience;
-            while (!top_->byte_in_ready_o) patient_tick(limit);
-            tick();
-            top_->byte_in_valid_i = 0;
-        }
-    }
-
-    // The next byte; `first`: the first of an answer, which fill bytes (0x00) may precede on SPI.
-    uint8_t receive(bool first) {
-        const uint64_t limit = cycles + kPatience;
-        if (line_ == "spi") {
-            uint8_t value = exchange_spi(0);
-            while (first && value == 0) {
-                if (cycles >= limit) throw Failure("the serial link does not answer");
-                value = exchange_spi(0);
-            }
-            return value;
-        }
-        if (line_ == "uart") return receive_uart(limit);
-        top_->byte_out_ready_i = 1;
-        top_->eval();
-        while (!top_->byte_out_valid_o) patient_tick(limit);
-        const uint8_t value = top_->byte_out_data_o;
-        tick();
-        top_->byte_out_ready_i = 0;
-        return value;
-    }
-
-    void patient_tick(uint64_t limit) {
-        if (cycles >= limit) throw Failure("the serial link does not answer");
-        tick();
-    }
-
-    // Mode 0: data changes while the clock is low and is taken at its rising edge.
-    uint8_t exchange_spi(uint8_t out) {
-        uint8_t in = 0;
-        const unsigned high = spi_cycles_ / 2, low = spi_cycles_ - high;
-        for (int bit = 7; bit >= 0; --bit) {
-            top_->spi_mosi_i = out >> bit & 1;
-            step(low);
-            in = static_cast<uint8_t>(in << 1 | top_->spi_miso_o);
-            top_->spi_sck_i = 1;
-            step(high);
-            top_->spi_sck_i = 0;
-        }
-        return in;
-    }
-
-    void send_uart(uint8_t value) {
-        const unsigned bits = value << 1 | 1u << 9;
-        for (int bit = 0; bit < 10; ++bit) {
-            top_->uart_rx_i = bits >> bit & 1;
-            step(RS_UART_DIVISOR);
-        }
-    }
-
-    uint8_t receive_uart(uint64_t limit) {
-        while (top_->uart_tx_o) patient_tick(limit);
-        step(RS_UART_DIVISOR / 2);
-        uint8_t value = 0;
-        for (int bit = 0; bit < 8; ++bit) {
-            step(RS_UART_DIVISOR);
-            value = static_cast<uint8_t>(value >> 1 | top_->uart_tx_o << 7);
-        }
-        step(RS_UART_DIVISOR);
-        if (!top_->uart_tx_o) throw Failure("the UART's stop bit is low");
-        return value;
-    }
-
     // Of frames of data, of register accesses, of the present frame.
-    std::string data_line_, register_line_, line_;
+    std::string data_line_, register_line_;
     uint64_t lanes_ = 1, coefficient_bytes_ = 1;
-    unsigned log2_n_max_ = 0, spi_cycles_ = 8;
+    unsigned log2_n_max_ = 0;
 };
 
 }  // namespace

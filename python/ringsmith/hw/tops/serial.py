@@ -12,7 +12,7 @@ class Serial(System):
 
     module = "rs_top_serial"
     harness = ("coprocessor.cpp", "serial_host.cpp")
-    headers = ("coprocessor.h",)
+    headers = ("coprocessor.h", "serial_lines.h", "uart_line.h")
 
     def parameters(self, *, clock_mhz: float | None = None) -> dict[str, int | str]:
         """Knobs of the preset and the clocks."""

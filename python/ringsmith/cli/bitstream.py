@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ringsmith.hw.board import load_pinout, pinout_names, write_bitstream
+from ringsmith.hw.board import load_pinout, write_bitstream
 from ringsmith.presets import load_any, parse_overrides
 
 EXAMPLES = """Examples:
@@ -21,7 +21,7 @@ ringsmith bitstream ulx3s --board ulx3s-85f -o out --clock 40 --seeds 5
 ringsmith bitstream ulx3s --board ulx3s-85f --set n_max=512 -o small --json
 """
 
-BoardName = Annotated[str, typer.Option("--board", help=f"Board whose pins to use: {', '.join(pinout_names())}.")]
+BoardName = Annotated[str, typer.Option("--board", help="Board of spec/pinouts, such as ulx3s-85f.")]
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Directory to write: new, empty, or a bitstream (--force).")
 ]

@@ -98,18 +98,23 @@ fn cores(info: BuildInfo) -> Coprocessor {
     Coprocessor::new("model:test", first, operations).with_cores(sessions)
 }
 
+/// Parameter sets whose keys devices of these builds take.
+fn keyed() -> [(Parameters, BuildInfo); 4] {
+    [
+        (bfv_parameters(), converts(62, 4, 10)),
+        (bfv_parameters(), build(62, 2, 9)),
+        (set(1024, 45, 3, 45), moves(46, 8, 10)),
+        (bfv_wide_parameters(), build(128, 1, 8)),
+    ]
+}
+
 fn operands(usage: &Usage, name: &str) -> u64 {
     usage.operands.get(name).map_or(0, |found| found.bytes)
 }
 
 #[test]
 fn each_byte_of_a_key_crosses_once_for_all_requests() {
-    for (set, info) in [
-        (bfv_parameters(), converts(62, 4, 10)),
-        (bfv_parameters(), build(62, 2, 9)),
-        (set(1024, 45, 3, 45), moves(46, 8, 10)),
-        (bfv_wide_parameters(), build(128, 1, 8)),
-    ] {
+    for (set, info) in keyed() {
         let case = Case::new(&set, 0);
         let backend = engine(info, &ALL);
         let run = case.open(&backend, PLENTY);
@@ -166,12 +171,7 @@ fn what_a_second_request_does_not_write_are_the_keys_and_tables() {
 
 #[test]
 fn requests_of_another_number_at_a_time_write_no_keys() {
-    for (set, info) in [
-        (bfv_parameters(), converts(62, 4, 10)),
-        (bfv_parameters(), build(62, 2, 9)),
-        (set(1024, 45, 3, 45), moves(46, 8, 10)),
-        (bfv_wide_parameters(), build(128, 1, 8)),
-    ] {
+    for (set, info) in keyed() {
         let case = Case::new(&set, 0);
         let inputs = case.client.lent();
         let asked = Asked::new(&case.program, &case.client.keys, &inputs, &case.plain[0]);

@@ -20,8 +20,8 @@ from ringsmith.hw.documents import template
 from ringsmith.hw.process import say
 from ringsmith.hw.synth.boards import load_board
 from ringsmith.hw.synth.follow import run_tool
-from ringsmith.hw.synth.job import Family, Mapped, mapping, synthesised, yosys_version
-from ringsmith.hw.synth.place import ROUTER, phase, slowest_clock
+from ringsmith.hw.synth.job import yosys_version
+from ringsmith.hw.synth.place import ROUTER, phase, slowest_clock, write_netlist
 from ringsmith.hw.written import new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
@@ -77,7 +77,7 @@ def write_bitstream(
     with new_folder(directory, force=force) as work:
         name = f"{preset.name}-{pinout.name}"
         (work / f"{name}.lpf").write_text(top.pin_file())
-        _write_netlist(top, work, name, quiet=quiet)
+        _synthesise(top, work, name, quiet=quiet)
         report, seed = _placed(top, work, name, seeds, quiet=quiet)
         _pack(work, name, quiet=quiet)
         made = _described(top, directory, work, name, report, seed)
@@ -86,16 +86,12 @@ def write_bitstream(
     return made
 
 
-def _write_netlist(top: BoardTop, work: Path, name: str, *, quiet: bool) -> None:
-    """The mapped design, flat, as nextpnr reads it."""
-    design = top.design(work)
-    netlist = work / f"{name}.json"
-    flat = ["setattr -mod -unset keep_hierarchy *", *mapping(design, Family.ECP5).first]
-    commands = Mapped([*flat, "setattr -unset src *", "setattr -unset src */*"])
-    commands = commands.then(f"write_json -selected {netlist}").then("stat -json")
+def _synthesise(top: BoardTop, work: Path, name: str, *, quiet: bool) -> None:
+    """The board's top and its netlist; what else the synthesis leaves goes."""
     scratch = work / "scratch"
     scratch.mkdir()
-    synthesised(design, commands, design.name, scratch, quiet=quiet)
+    write_netlist(top.design(work), scratch / f"{name}.json", quiet=quiet)
+    (scratch / f"{name}.json").replace(work / f"{name}.json")
     shutil.rmtree(scratch)
 
 

@@ -68,12 +68,12 @@ def place(
         netlist = Path(folder) / "netlist.json"
 
         def known() -> dict[str, Any]:
-            _write_netlist(design, netlist, quiet=quiet)
+            write_netlist(design, netlist, quiet=quiet)
             return {"netlist": hashlib.sha256(netlist.read_bytes()).hexdigest(), "pins": _chained_if_many(netlist)}
 
         def route() -> dict[str, Any]:
             if not netlist.exists():
-                _write_netlist(design, netlist, quiet=quiet)
+                write_netlist(design, netlist, quiet=quiet)
                 _chained_if_many(netlist)
             report = _routed(design, netlist, options, quiet=quiet)
             return {
@@ -117,7 +117,7 @@ def median_of(
     return {**ordered[len(ordered) // 2], "seeds": {str(run["seed"]): run["fmax_mhz"] for run in runs}}
 
 
-def _write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
+def write_netlist(design: Design, netlist: Path, *, quiet: bool) -> None:
     """The mapped design alone and flat, without source positions: these would tell equal netlists apart.
 
     Logic that crosses modules is mapped as one here: a third fewer LUTs than the counts by module, and shorter paths.

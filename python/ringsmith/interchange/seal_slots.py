@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ringsmith import _native
-from ringsmith.errors import InputError
-from ringsmith.interchange.ring import owner_of
 
 _SEAL, _OURS = 3, 5
 
@@ -47,29 +45,32 @@ class Rotation:
 
     def __init__(self, context: _native.CkksContext, keys: _native.GaloisKeys, steps: int) -> None:
         """Prepare the rotation by `steps` slots (negative: right). Raises KeyMismatchError where its key is missing."""
-        n = context.n
-        element = pow(_SEAL, steps % (n // 2), 2 * n)
-        self._context = context
-        self._owner = owner_of(keys)
-        self._images = _images(n, element)
-        # Switching from s(x^g) to s adds to c_0 what relinearising a c_2 under the same halves adds.
-        self._key = _native.RelinKey.from_halves(context, self._owner, keys.halves(element))
+        self.element = element(context.n, steps)
+        self._keys = keys
+        if self.element != 1:
+            keys.halves(self.element)
 
     def __call__(self, evaluator: _native.CkksEvaluator, ciphertext: _native.CkksCiphertext) -> _native.CkksCiphertext:
         """Return the rotated ciphertext. Raises InputError for one of three polynomials."""
-        residues = ciphertext.residues()[:, :, self._images]
-        if len(residues) != 2:
-            raise InputError("a product of three polynomials is rotated; relinearize it first")
-        parts = np.stack([residues[0], np.zeros_like(residues[0]), residues[1]])
-        owner = owner_of(ciphertext)
-        moved = _native.CkksCiphertext.from_residues(self._context, owner, ciphertext.scale, parts)
-        return evaluator.relinearize(moved, self._key)
+        return evaluator.automorphism(ciphertext, self.element, self._keys)
 
 
-def _images(n: int, element: int) -> npt.NDArray[np.int64]:
-    """Return which place of the values moves to each place: values stand at odd powers of a root, bit-reversed."""
-    bits = n.bit_length() - 1
-    reversed_places = np.array([int(f"{j:0{bits}b}"[::-1], 2) for j in range(n)])
-    powers = (2 * reversed_places + 1) * element % (2 * n)
-    images: npt.NDArray[np.int64] = reversed_places[(powers - 1) // 2]
-    return images
+def element(n: int, steps: int) -> int:
+    """Return the exponent of SEAL's rotation by `steps` slots to the left."""
+    return pow(_SEAL, steps % (n // 2), 2 * n)
+
+
+def slot_sum(
+    evaluator: _native.CkksEvaluator, ciphertext: _native.CkksCiphertext, n: int, keys: _native.GaloisKeys
+) -> _native.CkksCiphertext:
+    """Return the sum of all n/2 slots in every slot; needs SEAL's keys for 1, 2, 4, … n/4 steps.
+
+    Raises:
+        InputError: a ciphertext of three polynomials, or too small a degree.
+        KeyMismatchError: a key is missing.
+    """
+    steps = 1
+    while steps < n // 2:
+        ciphertext = evaluator.add(ciphertext, evaluator.automorphism(ciphertext, element(n, steps), keys))
+        steps *= 2
+    return ciphertext

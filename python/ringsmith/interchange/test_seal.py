@@ -8,6 +8,7 @@ import random
 import struct
 import zlib
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from ringsmith.interchange import seal, seal_objects
 from ringsmith.interchange.ring import Ring, owner_of, ring_of
 from ringsmith.interchange.seal_container import opened, sealed
 from ringsmith.interchange.seal_random import leaves
-from ringsmith.interchange.seal_slots import Rotation, to_ours, to_seals
+from ringsmith.interchange.seal_slots import Rotation, slot_sum, to_ours, to_seals
 
 VECTORS = Path(__file__).parents[3] / "spec" / "vectors" / "seal.txt"
 
@@ -86,10 +87,14 @@ def secret_of(data: bytes, context: Any, ring: Ring) -> _native.SecretKey:
     sums = [sum(int(v) * pow(root, -(2 * k + 1) * i, q) for v, k in zip(values, back, strict=True)) for i in range(n)]
     small = [(total * pow(n, -1, q) + 1) % q - 1 for total in sums]
     payload = ring.owner + np.array(small, "<i2").tobytes()
+    return secret_from(payload, context)
+
+
+def secret_from(payload: bytes, context: Any) -> _native.SecretKey:
+    """Return a secret key of a set: an owner, then n coefficients of 16 bits."""
     # A public key's envelope has the set's fingerprint.
-    likeness = _native.PublicKey.from_halves(
-        context, ring.owner, np.zeros((2, len(ring.data), n), np.uint64)
-    ).to_bytes()
+    nothing = np.zeros((2, len(context.moduli), context.n), np.uint64)
+    likeness = _native.PublicKey.from_halves(context, payload[:16], nothing).to_bytes()
     body = struct.pack("<4sHH16sQ", b"RSMI", 3, 16, likeness[8:24], len(payload)) + payload
     return _native.SecretKey.from_bytes(context, body + xxhash.xxh3_64_intdigest(body).to_bytes(8, "little"))
 
@@ -254,3 +259,41 @@ def test_products_are_relinearised_before_they_are_rotated() -> None:
         Rotation(case.context, case.read("galois"), 1)(case.evaluator, case.evaluator.square(x))
     with pytest.raises(RingsmithError, match="no Galois key for element 9"):
         Rotation(case.context, case.read("galois"), 2)
+
+
+def test_the_image_of_a_galois_element_is_the_engines(case: Case) -> None:
+    """Natively, for every element of SEAL's keys; one without a key and the trivial one, too."""
+    x, keys = case.read("x none"), case.read("galois")
+    for g in keys.elements:
+        image = case.evaluator.automorphism(x, g, keys)
+        values = case.values(x)
+        assert image.size == 2
+        assert sorted(np.round(case.values(image), 2)) == sorted(np.round(values, 2))
+    np.testing.assert_array_equal(case.evaluator.automorphism(x, 1, keys).residues(), x.residues())
+    for g in (0, 2, 7, 2 * case.ring.n + 3, 2**64 - 1):
+        with pytest.raises(RingsmithError, match=f"no Galois key for element {g}"):
+            case.evaluator.automorphism(x, g, keys)
+
+
+@pytest.mark.parametrize("n", [16, 256])
+def test_sums_of_slots_with_the_elements_of_seals_rotations(n: int) -> None:
+    """Keys for them are those of BFV's rotations, whose generator is 3, of the same secret."""
+    primes, insecure = _native.ntt_primes(n, 50, 3), dict[str, Any](allow_insecure=True)
+    context = _native.CkksContext(n, primes[:2], primes[2:], 2.0**40, **insecure)
+    exact = _native.BfvContext(n, primes[:2], primes[2:], 257, **insecure)
+    generator = _native.KeyGenerator(exact, seed=bytes(32))
+    same = generator.secret_key()
+    secret = secret_from(same.to_bytes()[32:-8], context)
+    made = generator.galois_keys(same, [1 << i for i in range(n.bit_length() - 2)])
+    parts = [_native.GaloisKeys.from_halves(context, owner_of(secret), g, made.halves(g)) for g in made.elements]
+    keys = reduce(_native.GaloisKeys.united, parts)
+    encoder, evaluator = ckks.Encoder(context), ckks.Evaluator(context, threads=1)
+    values = np.arange(n // 2) / n
+    x = ckks.Encryptor(context, secret).encrypt(encoder.encode(to_ours(values)))
+    decrypted = ckks.Decryptor(context, secret).decrypt
+    found = to_seals(encoder.decode_real(decrypted(slot_sum(evaluator, x, n, keys))))
+    np.testing.assert_allclose(found, np.full(n // 2, values.sum()), atol=1e-4)
+    turned = to_seals(encoder.decode_real(decrypted(Rotation(context, keys, 1)(evaluator, x))))
+    np.testing.assert_allclose(turned, np.roll(values, -1), atol=1e-4)
+    with pytest.raises(RingsmithError, match="no Galois key for element"):
+        slot_sum(evaluator, x, n, parts[0])

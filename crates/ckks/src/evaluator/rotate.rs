@@ -64,9 +64,20 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::rotate`].
     pub fn conjugate(&self, a: &Ciphertext, keys: &GaloisKeys<u64>) -> Result<Ciphertext, Error> {
-        Ok(self
-            .apply_many(a, &[conjugation_element(self.params.n())], keys)?
-            .swap_remove(0))
+        self.automorphism(a, conjugation_element(self.params.n()), keys)
+    }
+
+    /// The image under x -> x^g, of any odd g below 2n: what a rotation is in libraries of another order of slots.
+    ///
+    /// # Errors
+    /// As [`Evaluator::rotate`].
+    pub fn automorphism(
+        &self,
+        a: &Ciphertext,
+        g: u64,
+        keys: &GaloisKeys<u64>,
+    ) -> Result<Ciphertext, Error> {
+        Ok(self.apply_many(a, &[g], keys)?.swap_remove(0))
     }
 
     /// Several rotations of one ciphertext; it is decomposed once (Halevi and Shoup, ePrint 2018/244).

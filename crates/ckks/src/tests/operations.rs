@@ -223,6 +223,10 @@ fn rotations_conjugation_and_inner_sums() {
             &zip(&z, &z, |a, _| a.conj()),
             TOLERANCE,
         );
+        let g = crate::slot_rotation_element(b.params.n(), 2);
+        let image = e.automorphism(&ct, g, &b.galois).unwrap();
+        assert_eq!(image.parts(), e.rotate(&ct, 2, &b.galois).unwrap().parts());
+        assert!(e.automorphism(&ct, g + 1, &b.galois).is_err());
         let many = e.rotate_many(&ct, &[1, 4, -3], &b.galois).unwrap();
         for (ct, steps) in many.iter().zip([1, 4, -3]) {
             assert_eq!(

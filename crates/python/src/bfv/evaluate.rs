@@ -80,6 +80,12 @@ evaluator_class! {
             Ok(self.wrap(py, swapped?))
         }
 
+        /// The image under x -> x^element, which permutes slots; `keys` has a key for it.
+        fn automorphism(&self, py: Python<'_>, a: &BfvCiphertext, #[pyo3(from_py_with = number)] element: u64, keys: &GaloisKeys) -> PyResult<BfvCiphertext> {
+            let image = py.work(|| on_two!(&self.engine, &a.inner, &keys.key, |e, x, k| e.automorphism(x, element, k)));
+            Ok(self.wrap(py, image?))
+        }
+
         /// Rotations of one ciphertext by each of `steps`; the decomposition is done once.
         fn rotate_hoisted(
             &self,

@@ -70,6 +70,12 @@ evaluator_class! {
             Ok(self.wrap(py, py.work(|| self.engine.conjugate(&a.inner, keys))?))
         }
 
+        /// The image under x -> x^element, which permutes and conjugates slots; `keys` has a key for it.
+        fn automorphism(&self, py: Python<'_>, a: &CkksCiphertext, #[pyo3(from_py_with = number)] element: u64, keys: &GaloisKeys) -> PyResult<CkksCiphertext> {
+            let keys = narrow(&keys.key)?;
+            Ok(self.wrap(py, py.work(|| self.engine.automorphism(&a.inner, element, keys))?))
+        }
+
         /// The same value at a lower level.
         fn drop_to(&self, py: Python<'_>, a: &CkksCiphertext, #[pyo3(from_py_with = number)] level: usize) -> PyResult<CkksCiphertext> {
             Ok(self.wrap(py, py.work(|| self.engine.drop_to(&a.inner, level))?))

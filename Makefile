@@ -111,7 +111,7 @@ check-all: ## Run each heavy check whole and write down what ran when; ARGS=--li
 # compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table
 # and space, NSGA-II beside all 537,600 points, bounds on errors), lattigo (whole kernels beside the same in Lattigo,
 # needs Go), peers (answers, noise and times beside other libraries from package registries, an hour), interchange (clients and servers of
-# ours and SEAL together).
+# ours and SEAL together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
 WHAT ?= ours
 BENCH_ours = cargo bench --locked -p ringsmith-bench --bench '*' && $(PY) bench/evaluation.py
 BENCH_kernels = $(PY) bench/kernels.py
@@ -120,9 +120,11 @@ BENCH_explore = $(PY) bench/coxhe.py && $(PY) bench/coxhe.py --space zcu104 && $
 BENCH_lattigo = $(PY) bench/beside_lattigo.py
 BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
 BENCH_interchange = $(PY) bench/interchange.py
-BENCHES = ours kernels guarantees explore lattigo peers interchange
+AGREED = $(PY) bench/fhe_benchmarking/run.py
+BENCH_agreed = $(AGREED) zn-multiplication single --again 20 && $(AGREED) zn-multiplication medium --again 20
+BENCHES = ours kernels guarantees explore lattigo peers interchange agreed
 
-bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo, peers or interchange
+bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo, peers, interchange or agreed
 	@$(if $(filter $(WHAT),$(BENCHES)),$(BENCH_$(WHAT)),echo "WHAT=$(WHAT): one of $(BENCHES)" >&2; exit 2)
 
 claims: build $(STAMP)-hw ## Measure every figure that is stale, the cheapest first; goes on after a kill (hours)

@@ -13,7 +13,7 @@ from ringsmith.hw import sources
 
 Layout = tuple[tuple[str, int], ...]
 
-PACKAGES = ("rs_error_pkg", "rs_core_pkg", "rs_bundle_pkg", "rs_axil_pkg")
+PACKAGES = ("rs_error_pkg", "rs_core_pkg", "rs_bundle_pkg", "rs_axil_pkg", "rs_serial_pkg")
 #: A struct that counts as one field: its number is a slot, or ZERO_SOURCE.
 WHOLE = "source_t"
 _TYPEDEF = re.compile(r"typedef (?:enum )?(logic|struct packed)\s*([^{;]*?)\s*(?:\{(.*?)\})?\s*(\w+);", re.DOTALL)

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of the serial host (see rs_serial_pkg) to AXI4-Lite register accesses and the data of LOAD and STORE.
+// Does the commands of the serial host: AXI4-Lite register accesses, the data of LOAD and STORE.
 //
-//   rx_* bytes -> frame parser -> AXI4-Lite master (registers)
-//                             \-> din_* bytes (LOAD), dout_* bytes (STORE)
-//   tx_* bytes <- answer
+//   command_i, in_* (its data) -> Gather -> AXI4-Lite master (registers)
+//                             \-> din_* bytes (LOAD)
+//   out_* <- register words, dout_* bytes (STORE), the greeting
 //
-// The serial lines have no back-pressure: a byte that comes while rx_ready_o is low is lost. That is so only while an
-// answer is on its way, when the other side sends fill bytes; LOAD data is taken at one byte per cycle, and a byte the
-// core has no room for makes the answer Bad.
+// Registers are written in order; the first one that does not exist ends the command, refused. LOAD and STORE move a
+// byte a cycle as the core takes and gives them. Meaning of the commands: rs_serial_pkg.
 module rs_serial_bridge
   import rs_axil_pkg::*;
   import rs_serial_pkg::*;
-(
+#(
+  // Data bytes of a frame at most, which the greeting tells: a power of two from 64 to 32768.
+  parameter int unsigned FrameBytes = 2048
+) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  // Forget the frame that is being received or answered.
-  input  logic             abort_i,
-  // The next byte starts a frame.
-  output logic             between_o,
-  input  logic             rx_valid_i,
-  output logic             rx_ready_o,
-  input  logic      [ 7:0] rx_data_i,
-  output logic             tx_valid_o,
-  input  logic             tx_ready_i,
-  output logic      [ 7:0] tx_data_o,
+  // See rs_serial_frames.
+  input  command_t         command_i,
+  input  logic             in_valid_i,
+  output logic             in_ready_o,
+  input  logic      [ 7:0] in_data_i,
+  output logic             out_valid_o,
+  output logic      [ 7:0] out_data_o,
+  output logic             done_o,
+  output logic             refused_o,
   // Data of the transfer that waits; left_i: its bytes still to move, 0 if none waits in that direction.
   input  logic      [23:0] din_left_i,
   output logic             din_valid_o,
@@ -37,142 +38,94 @@ module rs_serial_bridge
   output axil_req_t        axil_o,
   input  axil_rsp_t        axil_i
 );
+  if (FrameBytes < 64 || FrameBytes > 32768 || (FrameBytes & (FrameBytes - 1)) != 0) begin : gen_check_bytes
+    $fatal(1, "%m: FrameBytes = %0d must be a power of two from 64 to 32768", FrameBytes);
+  end
+
   typedef enum logic [3:0] {
-    Between,   // skip fill, wait for the first byte
-    Header,    // gather address, data, length
-    Write,     // register write on the bus
-    Read,      // register read on the bus
-    TakeData,  // bytes of WriteData
-    Ready,     // ReadData: wait for the first byte, so that Ok and data go out without a gap
-    Status,    // send Ok or Bad
-    SendWord,  // send the register read
-    SendData   // bytes of ReadData
+    Idle,
+    Gather,   // address and data of a register
+    Write,    // register write on the bus
+    Read,     // register read on the bus
+    PutWord,  // its bytes to the answer
+    Load,     // data to the core
+    Store,    // data from the core
+    Hello,    // version and size of a frame
+    Over,
+    Refusal
   } state_e;
   state_e state_q, state_d;
 
-  logic [ 7:0] command_q;
-  logic [47:0] header_q;
-  logic [ 2:0] header_left_q;
-  logic [23:0] left_q;
-  logic bad_q, bad_d, aborted_q;
-  logic aw_pending_q, w_pending_q, ar_pending_q;
+  // Bytes of the command still to move; of a register's address and data, or of its word, those that are over.
+  logic [15:0] left_q;
+  logic [ 2:0] place_q;
+  logic [47:0] entry_q;
   logic [31:0] word_q;
-  logic [ 1:0] word_left_q;
-  logic [47:0] header_next;
-  logic take, header_over, accessing;
-  logic [31:0] length;
+  logic [15:0] address_q;
+  logic aw_pending_q, w_pending_q, ar_pending_q;
+  logic take, move, entry_over, word_over;
 
-  assign accessing   = state_q inside {Write, Read};
-  assign between_o   = state_q == Between;
-  assign rx_ready_o  = state_q inside {Between, Header, TakeData};
-  assign take        = rx_valid_i && rx_ready_o;
-  assign header_next = {rx_data_i, header_q[47:8]};
-  assign header_over = take && state_q == Header && header_left_q == 3'd1;
-  // The length is the last four bytes gathered.
-  assign length      = header_next[47:16];
+  assign take       = in_valid_i && in_ready_o;
+  assign move       = take || out_valid_o;
+  assign entry_over = state_q == Gather && take && place_q == 3'd5;
+  assign word_over  = state_q == PutWord && place_q == 3'd3;
 
-  function automatic logic [2:0] header_bytes(logic [7:0] command);
-    unique case (command)
-      WriteReg: return 3'd6;
-      ReadReg: return 3'd2;
-      WriteData, ReadData: return 3'd4;
-      default: return 3'd0;
-    endcase
-  endfunction
-
-  // ------------------------------------------------------------------------------------------------------------ parser
   always_comb begin
     state_d = state_q;
-    bad_d   = bad_q;
     unique case (state_q)
-      Between:
-      if (take && !(rx_data_i inside {Idle, 8'hFF})) begin
-        bad_d   = header_bytes(rx_data_i) == '0;
-        state_d = bad_d ? Status : Header;
-      end
-      Header:
-      if (header_over) begin
-        unique case (command_q)
-          WriteReg: state_d = Write;
-          ReadReg:  state_d = Read;
-          WriteData: begin
-            bad_d   = length > 32'(din_left_i);
-            state_d = (length == '0) ? Status : TakeData;
-          end
-          default: begin
-            bad_d   = length > 32'(dout_left_i) || length == '0;
-            state_d = bad_d ? Status : Ready;
-          end
+      Idle:
+      if (command_i.valid) begin
+        unique case (command_i.kind)
+          Greet: state_d = Hello;
+          WriteReg: state_d = Gather;
+          ReadReg: state_d = (command_i.length[1:0] == '0) ? Read : Refusal;
+          WriteData: state_d = (24'(command_i.length) <= din_left_i) ? Load : Refusal;
+          default: state_d = (24'(command_i.length) <= dout_left_i) ? Store : Refusal;
         endcase
       end
+      Gather:
+      if (entry_over) state_d = Write;
+      else if (take && left_q == 16'd1) state_d = Refusal;
       Write:
       if (axil_i.bvalid && !aw_pending_q && !w_pending_q) begin
-        bad_d   = axil_i.bresp != '0;
-        state_d = Status;
+        if (axil_i.bresp != '0) state_d = Refusal;
+        else state_d = (left_q == '0) ? Over : Gather;
       end
-      Read:
-      if (axil_i.rvalid && !ar_pending_q) begin
-        bad_d   = axil_i.rresp != '0;
-        state_d = Status;
-      end
-      TakeData:
-      if (take) begin
-        bad_d = bad_q || !din_ready_i;
-        if (left_q == 24'd1) state_d = Status;
-      end
-      Ready: if (dout_valid_i) state_d = Status;
-      Status:
-      if (tx_ready_i) begin
-        if (!bad_q && command_q == ReadReg) state_d = SendWord;
-        else if (!bad_q && command_q == ReadData) state_d = SendData;
-        else state_d = Between;
-      end
-      SendWord: if (tx_ready_i && word_left_q == '0) state_d = Between;
-      SendData: if (dout_valid_i && tx_ready_i && left_q == 24'd1) state_d = Between;
-      default: state_d = Between;
+      Read: if (axil_i.rvalid && !ar_pending_q) state_d = (axil_i.rresp != '0) ? Refusal : PutWord;
+      PutWord: if (word_over) state_d = (left_q == 16'd1) ? Over : Read;
+      Load:
+      if (din_left_i == '0) state_d = Refusal;  // a reset has taken the transfer back
+      else if (take && left_q == 16'd1) state_d = Over;
+      Store:
+      if (dout_left_i == '0) state_d = Refusal;
+      else if (out_valid_o && left_q == 16'd1) state_d = Over;
+      Hello: if (place_q == 3'd1) state_d = Over;
+      default: state_d = Idle;
     endcase
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q   <= Between;
-      aborted_q <= 1'b0;
-      bad_q     <= 1'b0;
+      state_q   <= Idle;
+      left_q    <= '0;
+      place_q   <= '0;
+      entry_q   <= '0;
+      word_q    <= '0;
+      address_q <= '0;
     end else begin
-      // A bus access is finished even when its frame is aborted: AXI4-Lite has no way to take it back. Its answer is
-      // not sent: the other side would take it for that of its next frame.
-      if (!accessing || state_d != state_q) state_q <= (abort_i || aborted_q) ? Between : state_d;
-      aborted_q <= accessing && state_d == state_q && (abort_i || aborted_q);
-      bad_q     <= bad_d;
-    end
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      command_q     <= '0;
-      header_q      <= '0;
-      header_left_q <= '0;
-      left_q        <= '0;
-      word_q        <= '0;
-      word_left_q   <= '0;
-    end else begin
-      if (state_q == Between && take) begin
-        command_q     <= rx_data_i;
-        header_left_q <= header_bytes(rx_data_i);
+      state_q <= state_d;
+      if (state_q == Idle) begin
+        left_q    <= command_i.length;
+        address_q <= command_i.address;
+      end else if (move && state_q != Hello) begin
+        left_q <= left_q - 16'd1;
       end
-      if (state_q == Header && take) begin
-        header_q      <= header_next;
-        header_left_q <= header_left_q - 3'd1;
-        left_q        <= length[23:0];
-      end
-      if ((state_q == TakeData && take) || (state_q == SendData && dout_valid_i && tx_ready_i))
-        left_q <= left_q - 24'd1;
+      if (state_d != state_q) place_q <= '0;
+      else if (move) place_q <= place_q + 3'd1;
+      if (state_q == Gather && take) entry_q <= {in_data_i, entry_q[47:8]};
       if (state_q == Read && axil_i.rvalid) word_q <= axil_i.rdata;
-      if (state_q == Status) word_left_q <= 2'd3;
-      if (state_q == SendWord && tx_ready_i) begin
-        word_q      <= word_q >> 8;
-        word_left_q <= word_left_q - 2'd1;
-      end
+      else if (state_q == PutWord) word_q <= word_q >> 8;
+      if (word_over) address_q <= address_q + 16'd4;
     end
   end
 
@@ -183,44 +136,45 @@ module rs_serial_bridge
       w_pending_q  <= 1'b0;
       ar_pending_q <= 1'b0;
     end else begin
-      if (header_over) begin
-        aw_pending_q <= command_q == WriteReg && !abort_i;
-        w_pending_q  <= command_q == WriteReg && !abort_i;
-        ar_pending_q <= command_q == ReadReg && !abort_i;
+      if (entry_over) {aw_pending_q, w_pending_q} <= 2'b11;
+      else begin
+        if (axil_i.awready) aw_pending_q <= 1'b0;
+        if (axil_i.wready) w_pending_q <= 1'b0;
       end
-      if (axil_i.awready && aw_pending_q) aw_pending_q <= 1'b0;
-      if (axil_i.wready && w_pending_q) w_pending_q <= 1'b0;
-      if (axil_i.arready && ar_pending_q) ar_pending_q <= 1'b0;
+      if (state_q != Read && state_d == Read) ar_pending_q <= 1'b1;
+      else if (axil_i.arready) ar_pending_q <= 1'b0;
     end
   end
 
-  logic [11:0] addr;
-  assign addr   = (command_q == WriteReg) ? header_q[11:0] : header_q[43:32];
   assign axil_o = '{
           awvalid: aw_pending_q,
-          awaddr: addr,
+          awaddr: entry_q[11:0],
           wvalid: w_pending_q,
-          wdata: header_q[47:16],
+          wdata: entry_q[47:16],
           wstrb: '1,
           bready: state_q == Write,
           arvalid: ar_pending_q,
-          araddr: addr,
+          araddr: address_q[11:0],
           rready: state_q == Read
       };
 
   // -------------------------------------------------------------------------------------------------------------- data
-  assign din_valid_o    = state_q == TakeData && take && !bad_q;
-  assign din_data_o     = rx_data_i;
-  assign dout_ready_o   = state_q == SendData && tx_ready_i;
+  assign din_valid_o  = state_q == Load && in_valid_i && din_left_i != '0;
+  assign din_data_o   = in_data_i;
+  assign dout_ready_o = state_q == Store;
+  assign in_ready_o   = state_q == Gather || (state_q == Load && din_ready_i && din_left_i != '0);
 
-  assign tx_valid_o     = state_q inside {Status, SendWord} || (state_q == SendData && dout_valid_i);
+  assign out_valid_o  = state_q inside {PutWord, Hello} || (state_q == Store && dout_valid_i);
   always_comb begin
     unique case (state_q)
-      SendWord: tx_data_o = word_q[7:0];
-      SendData: tx_data_o = dout_data_i;
-      default:  tx_data_o = bad_q ? Bad : Ok;
+      PutWord: out_data_o = word_q[7:0];
+      Store:   out_data_o = dout_data_i;
+      default: out_data_o = (place_q == '0) ? Version : 8'($clog2(FrameBytes));
     endcase
   end
+
+  assign done_o    = state_q inside {Over, Refusal};
+  assign refused_o = state_q == Refusal;
 
 `ifndef SYNTHESIS
   logic armed;
@@ -229,9 +183,12 @@ module rs_serial_bridge
     .rst_ni,
     .seen_o(armed)
   );
-  assert property (@(posedge clk_i) disable iff (!armed || abort_i) tx_valid_o && !tx_ready_i |=> tx_valid_o);
+  assert property (@(posedge clk_i) disable iff (!armed) done_o |-> command_i.valid);
   assert property (@(posedge clk_i) disable iff (!armed) axil_o.awvalid && !axil_i.awready |=> axil_o.awvalid && $stable(
     axil_o.awaddr
+  ));
+  assert property (@(posedge clk_i) disable iff (!armed) axil_o.arvalid && !axil_i.arready |=> axil_o.arvalid && $stable(
+    axil_o.araddr
   ));
 `endif
 endmodule

@@ -22,7 +22,7 @@ module rs_serial_link #(
   output logic       byte_out_valid_o,
   input  logic       byte_out_ready_i,
   output logic [7:0] byte_out_data_o,
-  // To the frame parser (see rs_serial_bridge).
+  // To the frame parser (see rs_serial_frames).
   output logic       abort_o,
   input  logic       between_i,
   output logic       rx_valid_o,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Co-processor behind serial lines, as CoFHEE's host is: SPI, UART, and a byte-wide port with the same frames.
 //
-//   spi / uart / byte -> rs_serial_link -> rs_serial_bridge -> rs_system (registers)
-//                                                          \-> rs_serial_dma <-> rs_system (LOAD, STORE)
+//   spi / uart / byte -> rs_serial_link -> rs_serial_frames -> rs_serial_bridge -> rs_system (registers)
+//                                                              \-> rs_serial_dma <-> rs_system (LOAD, STORE)
 //
 // A LOAD or STORE waits (TRANSFER register, interrupt line) until the host has moved its bytes. Frames: rs_serial_pkg.
 // One clock, and the SPI clock inside rs_spi_slave. CONTROL.reset resets the core and the transfer that waits.
@@ -75,6 +75,8 @@ module rs_top_serial #(
   parameter int unsigned SerialKhz = 50000,
   // Core cycles per UART bit: 4 to 65535.
   parameter int unsigned UartDivisor = 64,
+  // Data bytes of a frame at most: a power of two from 64 to 32768.
+  parameter int unsigned FrameBytes = 2048,
   // Hash of the sources and parameters of the build; 0 if unknown.
   parameter logic [127:0] BuildHash = '0,
   // Bytes of a coefficient on the data port.
@@ -147,7 +149,9 @@ module rs_top_serial #(
   logic [P*W-1:0] ld_data, st_data;
   logic [63:0] dma_base;
   logic abort, between, rx_valid, rx_ready, tx_valid, tx_ready;
-  logic [7:0] rx_data, tx_data, din_data, dout_data;
+  rs_serial_pkg::command_t command;
+  logic in_valid, in_ready, out_valid, done, refused;
+  logic [7:0] rx_data, tx_data, in_data, out_data, din_data, dout_data;
   logic [23:0] din_left, dout_left;
   logic din_valid, din_ready, dout_valid, dout_ready;
   rs_axil_pkg::axil_req_t axil_req;
@@ -180,7 +184,11 @@ module rs_top_serial #(
     .tx_data_i(tx_data)
   );
 
-  rs_serial_bridge u_bridge (
+  // 10 bits of the UART are a byte.
+  rs_serial_frames #(
+    .FrameBytes(FrameBytes),
+    .SilenceCycles(rs_serial_pkg::SilenceBytes * 10 * UartDivisor)
+  ) u_frames (
     .clk_i,
     .rst_ni,
     .abort_i(abort),
@@ -191,6 +199,29 @@ module rs_top_serial #(
     .tx_valid_o(tx_valid),
     .tx_ready_i(tx_ready),
     .tx_data_o(tx_data),
+    .command_o(command),
+    .in_valid_o(in_valid),
+    .in_ready_i(in_ready),
+    .in_data_o(in_data),
+    .out_valid_i(out_valid),
+    .out_data_i(out_data),
+    .done_i(done),
+    .refused_i(refused)
+  );
+
+  rs_serial_bridge #(
+    .FrameBytes(FrameBytes)
+  ) u_bridge (
+    .clk_i,
+    .rst_ni,
+    .command_i(command),
+    .in_valid_i(in_valid),
+    .in_ready_o(in_ready),
+    .in_data_i(in_data),
+    .out_valid_o(out_valid),
+    .out_data_o(out_data),
+    .done_o(done),
+    .refused_o(refused),
     .din_left_i(din_left),
     .din_valid_o(din_valid),
     .din_ready_i(din_ready),
@@ -203,7 +234,7 @@ module rs_top_serial #(
     .axil_i(axil_rsp)
   );
 
-  // The link has no bus errors: a damaged frame is answered Bad before any of its data counts.
+  // The link has no bus errors: of a damaged frame nothing gets here.
   rs_system #(
     .Cfg(Cfg),
     .Serial(1'b1),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ringsmith.hw import serial_frames
 from ringsmith.hw.tops.system import System
 from ringsmith.knobs import AXI4_PARAMETERS
 
@@ -19,6 +20,10 @@ class Serial(System):
         shared = super().parameters(clock_mhz=clock_mhz)
         lines = {"SerialKhz": round(self.preset.serial_mhz * 1000), "UartDivisor": self.uart_divisor}
         return {name: value for name, value in shared.items() if name not in AXI4_PARAMETERS} | lines
+
+    def c_headers(self) -> dict[str, str]:
+        """Also the frames' numbers."""
+        return {**super().c_headers(), "serial_frames.h": serial_frames.c_header()}
 
     def texts(self) -> dict[str, str]:
         """What driver and integrator read."""
@@ -46,12 +51,13 @@ class Serial(System):
 
 
 _BUS = """\
-- A frame writes or reads a whole word. A write to a register that only reads is answered Ok and does nothing; an
-  address that holds no register is answered Bad."""
+- A frame writes or reads whole words, one or many. A write to a register that only reads is answered Ok and does
+  nothing; an address that holds no register is answered Refused."""
 
 _TRANSFER = """
 ## Serial link
-Frames as in `rtl/rs_serial_pkg.sv`. A LOAD or STORE waits until the host has moved its bytes: enable IRQ transfer, read
+Frames as in `rtl/rs_serial_pkg.sv`, each with a number and CRCs: what is lost or damaged is sent again. A LOAD or STORE
+waits until the host has moved its bytes: enable IRQ transfer, read
 TRANSFER {valid, store, log2_n, buffer}, then send WriteData or ReadData frames for all lanes, lane 0 first.
 """
 

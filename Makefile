@@ -121,7 +121,8 @@ BENCH_lattigo = $(PY) bench/beside_lattigo.py
 BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
 BENCH_interchange = $(PY) bench/interchange.py
 AGREED = $(PY) bench/fhe_benchmarking/run.py
-BENCH_agreed = $(AGREED) zn-multiplication single --again 20 && $(AGREED) zn-multiplication medium --again 20
+BENCH_agreed = $(AGREED) zn-multiplication single --again 20 && $(AGREED) zn-multiplication medium --again 20 && \
+    $(AGREED) ml-inference single --again 20 && $(AGREED) ml-inference medium
 BENCHES = ours kernels guarantees explore lattigo peers interchange agreed
 
 bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo, peers, interchange or agreed

@@ -51,7 +51,8 @@ class Step:
 class Workload:
     """A workload: its sizes, its steps (once, and then of every run), and its own check of an answer.
 
-    `argument` is what a stage is called with for a size; `about` holds entries of the figures that name what ran.
+    `argument` is what a stage is called with for a size; `about` holds entries of the figures that name what ran;
+    `prepare` makes what every run needs and none is timed for, once, in the workload's root.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Workload:
     check: ModuleType
     argument: Callable[[str], str]
     about: tuple[tuple[str, str], ...] = ()
+    prepare: Callable[[Path], None] = lambda root: None
 
     @property
     def submission(self) -> Path:
@@ -134,6 +136,7 @@ def run(request: Request, *, fresh: bool = False) -> list[dict[str, Any]]:
     Raises:
         StoppedError: a stage failed, or an answer is wrong; the steps before stay done.
     """
+    request.workload.prepare(request.folders.root)
     journal = Journal(request, fresh=fresh)
     if journal.done:
         say(f"goes on after {len(journal.done)} steps of a run that was stopped")
@@ -179,14 +182,23 @@ def _called(request: Request, stage: str) -> None:
     file = request.workload.submission / f"{stage}.py"
     if not file.exists():
         return
-    command = [sys.executable, str(file), request.workload.argument(request.folders.size)]
-    command += ["--count_only"] if request.folders.counted else []
-    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH", "")]))
+    arguments = [request.workload.argument(request.folders.size)]
+    arguments += ["--count_only"] if request.folders.counted else []
     counts = {"BENCHMARK_THREADS": str(request.threads), "BENCHMARK_AGAIN": str(request.again)}
-    environment = os.environ | {"PYTHONPATH": path} | counts
-    status = subprocess.run(command, cwd=request.folders.root, env=environment).returncode
+    program(file, arguments, request.folders.root, counts)
+
+
+def program(file: Path, arguments: list[str], root: Path, environment: dict[str, str]) -> None:
+    """Run a program of a submission in the workload's root.
+
+    Raises:
+        StoppedError: its status is not 0.
+    """
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH", "")]))
+    command = [sys.executable, str(file), *arguments]
+    status = subprocess.run(command, cwd=root, env=os.environ | {"PYTHONPATH": path} | environment).returncode
     if status:
-        raise StoppedError(f"the stage {stage} of {request.workload.name} ended with status {status}", status)
+        raise StoppedError(f"{file.stem} of {file.parents[1].name} ended with status {status}", status)
 
 
 def _concluded(request: Request, journal: Journal, number: int) -> dict[str, Any]:

@@ -22,14 +22,14 @@ from types import ModuleType
 import harness
 from harness import HERE, Request, Step, StoppedError, Workload
 from layout import Folders
-from sizes import PAIRS
+from sizes import IMAGES, PAIRS
 
 ROOT = HERE.parents[1]
 
 
-def check_of(name: str) -> ModuleType:
-    """The harness's side of a workload: `WORKLOAD/check.py`."""
-    spec = importlib.util.spec_from_file_location(f"check_{name}", HERE / name / "check.py")
+def module_of(workload: str, name: str) -> ModuleType:
+    """A module of the harness's side of a workload: `WORKLOAD/NAME.py`."""
+    spec = importlib.util.spec_from_file_location(f"{workload}_{name}", HERE / workload / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -39,7 +39,7 @@ def check_of(name: str) -> ModuleType:
 
 def zn_multiplication() -> Workload:
     """Products modulo 2^64."""
-    check = check_of("zn_multiplication")
+    check = module_of("zn_multiplication", "check")
     return Workload(
         name="zn-multiplication",
         sizes=tuple(PAIRS),
@@ -65,7 +65,48 @@ def zn_multiplication() -> Workload:
     )
 
 
-WORKLOADS = {"zn-multiplication": zn_multiplication}
+def ml_inference() -> Workload:
+    """Digits of MNIST's images."""
+    check, images = (module_of("ml_inference", name) for name in ("check", "images"))
+
+    def prepare(root: Path) -> None:
+        try:
+            images.ensure(check.images_of(root))
+        except images.ImagesError as error:
+            raise StoppedError(str(error), 2) from None
+        if not (root / "model.npz").exists():
+            harness.say("the network is trained, once")
+            harness.program(HERE / "ml_inference" / "submission" / "train.py", [str(root)], root, {})
+
+    return Workload(
+        name="ml-inference",
+        sizes=tuple(IMAGES),
+        once=(
+            Step("Key Generation", ("client_key_generation",), sizes=(("Public and evaluation keys", "public_keys"),)),
+            Step("Encrypted model preprocessing", ("server_preprocess_model",)),
+        ),
+        each=(
+            Step("Input generation", own=check.generate),
+            Step("Input preprocessing", ("client_preprocess_input",)),
+            Step(
+                "Input encryption", ("client_encode_encrypt_input",), sizes=(("Encrypted input", "ciphertexts_upload"),)
+            ),
+            Step(
+                "Encrypted computation",
+                ("server_encrypted_compute",),
+                sizes=(("Encrypted results", "ciphertexts_download"),),
+            ),
+            Step("Result decryption", ("client_decrypt_decode",)),
+            Step("Result postprocessing", ("client_postprocess",)),
+        ),
+        check=check,
+        argument=lambda size: str(tuple(IMAGES).index(size)),
+        about=(("model_name", "mlp"), ("dataset_name", "mnist")),
+        prepare=prepare,
+    )
+
+
+WORKLOADS = {"zn-multiplication": zn_multiplication, "ml-inference": ml_inference}
 
 
 def arguments() -> argparse.Namespace:

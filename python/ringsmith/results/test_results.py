@@ -101,6 +101,9 @@ def test_each_command_has_the_parts_it_depends_on() -> None:
     assert set(parts_of(NTT)) == {"preset", "engine", "language"}
     assert set(parts_of("ringsmith simulate tiny ntt --json")) == {"preset", "engine", "language", "rtl"}
     assert set(parts_of(SYNTH)) == {"preset", "language", "rtl", "flow"}
+    bitstream = "ringsmith bitstream ulx3s --output out --json --board"
+    assert set(parts_of(f"{bitstream} ulx3s-85f")) == {"preset", "language", "rtl", "flow", "board"}
+    assert parts_of(f"{bitstream} ulx3s-85f")["board"] != parts_of(f"{bitstream} orangecrab-25f")["board"]
     kernel = "examples/kernels/matmul-plain-1x10.py"
     assert {"compiler", "engine", "program", Path(kernel).name} <= set(parts_of(f"ringsmith run {kernel} --json"))
     assert parts_of(NTT)["preset"] != parts_of(f"{NTT} --set lanes=1")["preset"]

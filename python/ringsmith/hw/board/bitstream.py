@@ -25,8 +25,8 @@ from ringsmith.hw.synth.place import ROUTER, phase, slowest_clock, write_netlist
 from ringsmith.hw.written import new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
-#: Resources of nextpnr's report by what a reader calls them.
-USED = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "flip-flops", "DP16KD": "memory blocks", "MULT18X18D": "multipliers"}
+#: Resources of nextpnr's report by the vendor's names: EBR is a memory block of 18 kbit.
+USED = {"TRELLIS_COMB": "LUT4", "TRELLIS_FF": "FF", "DP16KD": "EBR", "MULT18X18D": "MULT18X18"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Bitstream:
     seed: int
     baud: int
     build_hash: str
-    #: [used, available] by resource.
-    utilisation: dict[str, list[int]]
+    #: What is used and available of each resource.
+    utilisation: dict[str, dict[str, int]]
     bytes: int
     tools: dict[str, str]
 
@@ -143,7 +143,9 @@ def _described(top: BoardTop, directory: Path, work: Path, name: str, report: di
         baud=top.baud,
         build_hash=str(top.parameters()["BuildHash"]).removeprefix("128'h"),
         utilisation={
-            shown: [used[cell]["used"], used[cell]["available"]] for cell, shown in USED.items() if cell in used
+            shown: {key: used[cell][key] for key in ("used", "available")}
+            for cell, shown in USED.items()
+            if cell in used
         },
         bytes=(work / f"{name}.bit").stat().st_size,
         tools={
@@ -160,7 +162,7 @@ def _finish(top: BoardTop, work: Path, name: str, made: Bitstream) -> None:
     for left in ("tool.log", "passes.json"):
         (work / left).unlink(missing_ok=True)
     device = load_board(top.pinout.device)
-    rows = "\n".join(f"| {what} | {used:,} | {of:,} |" for what, (used, of) in made.utilisation.items())
+    rows = "\n".join(f"| {what} | {of['used']:,} | {of['available']:,} |" for what, of in made.utilisation.items())
     page = template(
         "board/README.md",
         name=name,

@@ -13,9 +13,15 @@ from ringsmith.hw.synth.boards import load_board
 from ringsmith.presets import load_any, parse_overrides
 
 
-def _top(*settings: str, core_mhz: float | None = None, baud: int | None = None, preset: str = "ulx3s") -> BoardTop:
+def _top(
+    *settings: str,
+    core_mhz: float | None = None,
+    baud: int | None = None,
+    preset: str = "ulx3s",
+    board: str = "ulx3s-85f",
+) -> BoardTop:
     made = load_any(preset, parse_overrides(list(settings)))
-    return board_top(made, load_pinout("ulx3s-85f"), core_mhz=core_mhz, baud=baud)
+    return board_top(made, load_pinout(board), core_mhz=core_mhz, baud=baud)
 
 
 def test_every_pinout_loads_and_names_a_device() -> None:
@@ -40,7 +46,9 @@ def test_a_board_is_asked_for_by_its_own_name(name: str) -> None:
         ("baud = 1000000", "baud = 1", "baud must be from 9600 to 12000000, got 1"),
         ("core_mhz = 50.0", "core_mhz = nan", "core_mhz must be from 1 to 400 MHz, got nan"),
         ('package = "CABGA381"', 'package = "--help"', "package is none of this family"),
-        ('io_type = "LVCMOS33"', 'io_type = "x"', "io_type is none of this family"),
+        ('\nio_type = "LVCMOS33"', '\nio_type = "x"', " io_type is none of this family"),
+        ('reset_io_type = "LVCMOS33"', 'reset_io_type = "LVDS"', "reset_io_type is none of this family, got 'LVDS'"),
+        ('led_lit = "high"', 'led_lit = "on"', "led_lit must be high or low, got 'on'"),
         ("speed = 6", "", "lacks speed"),
     ],
 )
@@ -67,11 +75,25 @@ def test_the_top_has_the_preset_the_clock_and_the_rate() -> None:
     assert top.parameters()["BuildHash"] != _top(core_mhz=40).parameters()["BuildHash"]
 
 
-def test_the_pin_file_has_each_pin_once() -> None:
-    lines = _top().pin_file().splitlines()
+@pytest.mark.parametrize("board", pinout_names())
+@pytest.mark.parametrize("preset", ["ulx3s", "ulx3s-client"])
+def test_the_pin_file_has_each_pin_once(board: str, preset: str) -> None:
+    lines = _top(preset=preset, board=board).pin_file().splitlines()
     located = [line.split('"')[1] for line in lines if line.startswith("LOCATE")]
-    assert sorted(located) == sorted(load_pinout("ulx3s-85f").pins())
-    assert 'FREQUENCY PORT "clk_i" 25 MHZ;' in lines
+    assert sorted(located) == sorted(load_pinout(board).pins())
+    assert f'FREQUENCY PORT "clk_i" {load_pinout(board).clock_mhz:g} MHZ;' in lines
+
+
+def test_a_lamp_that_a_low_pin_lights_shines_when_the_device_is_ready() -> None:
+    assert "assign led_o = rst_n && !irq;" in _top().systemverilog()
+    assert "assign led_o = !rst_n || irq;" in _top(board="colorlight-i9").systemverilog()
+
+
+def test_a_button_has_the_voltage_of_its_bank() -> None:
+    lines = _top(board="orangecrab-25f").pin_file().splitlines()
+    types = {line.split('"')[1]: line.rstrip(";").split("IO_TYPE=")[1] for line in lines if line.startswith("IOBUF")}
+    assert types.pop("rst_ni") == "SSTL135_I"
+    assert set(types.values()) == {"LVCMOS33"}
 
 
 @pytest.mark.parametrize(

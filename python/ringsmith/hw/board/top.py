@@ -55,6 +55,7 @@ class BoardTop:
             input=str(self.pll.input),
             feedback=str(self.pll.feedback),
             output=str(self.pll.output),
+            lamp="rst_n && !irq" if self.pinout.led_lit == "high" else "!rst_n || irq",
             parameters=",\n".join(listed),
         )
 
@@ -66,7 +67,7 @@ class BoardTop:
             pull = "UP" if port in pulled else "NONE"
             lines += [
                 f'LOCATE COMP "{port}" SITE "{site}";',
-                f'IOBUF PORT "{port}" PULLMODE={pull} IO_TYPE={self.pinout.io_type};',
+                f'IOBUF PORT "{port}" PULLMODE={pull} IO_TYPE={self.pinout.io_type_of(port)};',
             ]
         lines += [f'FREQUENCY PORT "clk_i" {self.pinout.clock_mhz:g} MHZ;', "SYSCONFIG COMPRESS_CONFIG=ON;"]
         return "\n".join(lines) + "\n"

@@ -53,5 +53,5 @@ $parameters
     .ev_start_cmd_o(),
     .cycles_o()
   );
-  assign led_o = rst_n && !irq;
+  assign led_o = $lamp;
 endmodule

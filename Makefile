@@ -122,6 +122,7 @@ BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
 BENCH_interchange = $(PY) bench/interchange.py
 AGREED = $(PY) bench/fhe_benchmarking/run.py
 BENCH_agreed = $(AGREED) zn-multiplication single --again 20 && $(AGREED) zn-multiplication medium --again 20 && \
+    $(AGREED) fetch-by-similarity small --again 5 && \
     $(AGREED) ml-inference single --again 20 && $(AGREED) ml-inference medium
 BENCHES = ours kernels guarantees explore lattigo peers interchange agreed
 

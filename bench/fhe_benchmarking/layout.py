@@ -130,19 +130,18 @@ class Steps:
         for kind, seconds in zip((name, f"{name} (processors)"), spent, strict=True):
             self.seconds[kind] = self.seconds.get(kind, 0.0) + seconds
 
-    def again(self, name: str, call: Callable[[], object]) -> None:
-        """Add the least seconds of as many further calls as the harness asks for: what a server that has served takes.
+    def again(self, call: Callable[[], object]) -> None:
+        """Add the least seconds of as many further evaluations of a message as the harness asks for.
 
-        The first evaluation of a process makes tables and starts threads; other work on the machine disturbs any one.
+        That is what a server takes which has served: the first evaluation of a process makes tables and starts threads.
+        Other work on the machine disturbs any one, so the least counts.
         """
-        found = Steps()
-        for number in range(int(os.environ.get("BENCHMARK_AGAIN", "0"))):
-            with found.step(f"{number}"):
+        calls = [Steps() for _ in range(int(os.environ.get("BENCHMARK_AGAIN", "0")))]
+        for found in calls:
+            with found.step("One message, again"):
                 call()
-        for kind in ("", " (processors)"):
-            times = [value for key, value in found.seconds.items() if key.endswith(")") == bool(kind)]
-            if times:
-                self.seconds[f"{name}, again{kind}"] = min(times)
+        for kind in calls[0].seconds if calls else ():
+            self.seconds[kind] = min(found.seconds[kind] for found in calls)
 
     def write(self, folders: Folders) -> None:
         """Write them where the harness looks."""

@@ -22,7 +22,7 @@ from types import ModuleType
 import harness
 from harness import HERE, Request, Step, StoppedError, Workload
 from layout import Folders
-from sizes import IMAGES, PAIRS
+from sizes import IMAGES, PAIRS, RECORDS
 
 ROOT = HERE.parents[1]
 
@@ -106,7 +106,48 @@ def ml_inference() -> Workload:
     )
 
 
-WORKLOADS = {"zn-multiplication": zn_multiplication, "ml-inference": ml_inference}
+def fetch_by_similarity() -> Workload:
+    """Records that are similar to a query."""
+    check = module_of("fetch_by_similarity", "check")
+    return Workload(
+        name="fetch-by-similarity",
+        sizes=tuple(RECORDS),
+        once=(
+            Step("Dataset generation", own=check.generate),
+            Step("Dataset preprocessing", ("client_preprocess_dataset",)),
+            Step("Key Generation", ("client_key_generation",), sizes=(("Public and evaluation keys", "public_keys"),)),
+            Step(
+                "Dataset encoding and encryption",
+                ("client_encode_encrypt_db",),
+                sizes=(("Encrypted database", "ciphertexts_upload"),),
+            ),
+            Step("Encrypted dataset preprocessing", ("server_preprocess_dataset",)),
+        ),
+        each=(
+            Step("Query generation", own=check.ask),
+            Step("Query preprocessing", ("client_preprocess_query",)),
+            Step(
+                "Query encryption",
+                ("client_encode_encrypt_query",),
+                sizes=(("Encrypted query", "ciphertexts_upload/query.bin"),),
+            ),
+            Step(
+                "Encrypted computation",
+                ("server_encrypted_compute",),
+                sizes=(("Encrypted results", "ciphertexts_download"),),
+            ),
+            Step("Result decryption and postprocessing", ("client_decrypt_decode", "client_postprocess")),
+        ),
+        check=check,
+        argument=lambda size: str(tuple(RECORDS).index(size)),
+    )
+
+
+WORKLOADS = {
+    "zn-multiplication": zn_multiplication,
+    "fetch-by-similarity": fetch_by_similarity,
+    "ml-inference": ml_inference,
+}
 
 
 def arguments() -> argparse.Namespace:

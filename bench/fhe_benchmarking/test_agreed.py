@@ -55,7 +55,7 @@ def test_zn_multiplication_by_its_stages(tmp_path: Path) -> None:
     # Both runs share the preparation, each has an evaluation of its own.
     assert files[0]["Timing"]["Key Generation"] == files[1]["Timing"]["Key Generation"]
     assert set(files[0]["Bandwidth"]) == {"Public and evaluation keys", "Encrypted input", "Encrypted results"}
-    assert {"Encrypted computation", "Encrypted computation, again"} <= set(files[0]["Server Reported"])
+    assert {"Encrypted computation", "One message, again"} <= set(files[0]["Server Reported"])
     assert (root / "io" / "single" / "secret_key").stat().st_mode & 0o77 == 0
     # The right answer is there in the clear, and a wrong one is told.
     out = root / "io" / "single" / "cleartext_output" / "out.txt"

@@ -8,8 +8,6 @@ from sizes import IMAGES
 
 import ringsmith as rs
 
-COMPUTE = "Encrypted computation"
-
 if __name__ == "__main__":
     with stage(SIZES) as folders:
         steps = Steps()
@@ -20,9 +18,9 @@ if __name__ == "__main__":
         for place in range(len(messages(IMAGES[folders.size]))):
             with steps.step("Reading ciphertexts"):
                 sent = rs.load(folders.upload / f"{place}.ct")
-            with steps.step(COMPUTE):
+            with steps.step("Encrypted computation"):
                 answer = server.evaluate(sent, **weights)
             with steps.step("Writing ciphertexts"):
                 answer.save(folders.download / f"{place}.ct")
-        steps.again(COMPUTE, lambda: server.evaluate(sent, **weights))  # of the last message
+        steps.again(lambda: server.evaluate(sent, **weights))
         steps.write(folders)

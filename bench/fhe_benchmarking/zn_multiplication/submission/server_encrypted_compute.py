@@ -9,8 +9,6 @@ from sizes import PAIRS
 
 import ringsmith as rs
 
-COMPUTE = "Encrypted computation"
-
 
 def evaluated(servers: list[Any], sent: list[Any]) -> list[Any]:
     """The products modulo each prime."""
@@ -30,10 +28,10 @@ if __name__ == "__main__":
         for place in range(len(messages(PAIRS[folders.size]))):
             with steps.step("Reading ciphertexts"):
                 sent = [rs.load(folders.upload / f"{number}-{place}.ct") for number in range(len(PRIMES))]
-            with steps.step(COMPUTE):
+            with steps.step("Encrypted computation"):
                 answers = evaluated(servers, sent)
             with steps.step("Writing ciphertexts"):
                 for number, answer in enumerate(answers):
                     answer.save(folders.download / f"{number}-{place}.ct")
-        steps.again(COMPUTE, lambda: evaluated(servers, sent))  # of the last message
+        steps.again(lambda: evaluated(servers, sent))
         steps.write(folders)

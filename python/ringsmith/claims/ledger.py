@@ -17,7 +17,7 @@ from ringsmith.results.peers import Machine, load_machines
 from ringsmith.scalars import is_int, is_number
 
 CLAIMS = shipped.spec() / "claims.toml"
-PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe")
+PAPERS = ("cofhee", "zynq", "bfv-client", "heaws", "coxhe", "fhe-benchmarking")
 BETTER = ("lower", "higher", "none")
 REQUIRED = ("id", "paper", "where", "quantity", "published", "unit", "better", "includes", "source")
 

@@ -60,10 +60,11 @@ def page(ledger: Ledger) -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>ringsmith: claims ledger</title><style>{_asset("page.css")}</style></head><body>
 <h1>Claims ledger</h1>
-<p>{len(ledger.claims)} published figures of five papers, each beside ours, like for like: {measured} measured,
-{better} better than published, the rest open with the reason. A ratio above 1 means ours is better. An estimate is no
-value of ours: a search's estimate, another processor, or cells at 180 nm carried to the paper's node and voltage by a
-rule; how, its row says. The {below} figures below 1 stand first, the worst at the top, each with its reason.</p>
+<p>{len(ledger.claims)} published figures of five papers and of the agreed benchmarks, each beside ours: {measured}
+measured, {better} better than published, the rest open with the reason. A ratio above 1 means ours is better. An
+estimate is no value of ours: a search's estimate, another processor, or cells at 180 nm carried to the paper's node and
+voltage by a rule; how, its row says. The {below} figures below 1 stand first, the worst at the top, each with its
+reason.</p>
 <div class="tools"><input id="find" type="search" placeholder="find" aria-label="find">
 <select id="paper" aria-label="paper"><option value="">all papers</option>{options}</select>
 <span id="count"></span></div>

@@ -196,7 +196,16 @@ def program(file: Path, arguments: list[str], root: Path, environment: dict[str,
     """
     path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, str(file), *arguments]
-    status = subprocess.run(command, cwd=root, env=os.environ | {"PYTHONPATH": path} | environment).returncode
+    # In a session of its own: an interrupt at the terminal is for the harness, which then ends the stage.
+    process = subprocess.Popen(
+        command, cwd=root, env=os.environ | {"PYTHONPATH": path} | environment, start_new_session=True
+    )
+    try:
+        status = process.wait()
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     if status:
         raise StoppedError(f"{file.stem} of {file.parents[1].name} ended with status {status}", status)
 

@@ -87,6 +87,14 @@ def test_client_aided() -> None:
     assert "encrypted as in the clear: correct" in done.stdout
 
 
+@pytest.mark.parametrize("size", ["--small", pytest.param("", marks=pytest.mark.slow)])
+def test_a_model_is_trained_encrypted(size: str) -> None:
+    command = [sys.executable, str(EXAMPLES / "09_deep.py"), *([size] if size else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "trained encrypted as in the clear: correct" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")],

@@ -130,6 +130,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "refresh.high": lambda: traced(lambda x: rs.refresh(x, np.sin, low=-1, high=TRUE)),
     "refresh.bound": lambda: traced(lambda x: rs.refresh(x, np.sin, bound=TRUE)),
     "within.bound": lambda: rs.within(X, TRUE),
+    "within.error": lambda: rs.within(X, 1.0, error=TRUE),
     "within.low": lambda: rs.within(X, low=TRUE, high=2),
     "within.high": lambda: rs.within(X, low=-1, high=TRUE),
     "Program.server.memory": lambda: program().server(keys(), memory=TRUE),

@@ -190,5 +190,7 @@ def _attribute(f: Fields, attribute: str) -> str:
         case "transform":
             return f"t{f.number(4)}"
         case "promise":
-            return scientific(f.real()) + (" everywhere" if f.number(1) else "")
+            bound, reach = scientific(f.real()), f.number(1)
+            error = f" error {scientific(f.real())}" if reach & 2 else ""
+            return bound + (" everywhere" if reach & 1 else "") + error
     raise ValueError(attribute)

@@ -341,8 +341,26 @@ impl Program {
             Some(Promise { bound, .. }) if bound.is_nan() || bound < 0.0 => {
                 Err(format!("a promise of {bound}"))
             }
+            Some(promise) if promise.limits_errors() => self.check_error_promise(promise.error),
             _ => Ok(()),
         }
+    }
+
+    /// That something may be promised of errors: a real number's, which are not published.
+    fn check_error_promise(&self, error: f64) -> Result<(), String> {
+        if !(error > 0.0 && error.is_finite()) {
+            return Err(format!("a promise that errors stay within {error}"));
+        }
+        if self.parameters.plain_modulus().is_some() {
+            return Err("a promise about errors, which BFV's results do not have".into());
+        }
+        if self.guarantee.publish {
+            return Err(
+                "a promise about errors in a program whose results are published: a false one would give the key away"
+                    .into(),
+            );
+        }
+        Ok(())
     }
 
     /// Level, scale and size that follow from the operands, by the rules of the operation.

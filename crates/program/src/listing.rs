@@ -218,6 +218,9 @@ impl Display for Attributes {
                 ""
             };
             write!(f, " {:e}{reach}", promise.bound)?;
+            if promise.limits_errors() {
+                write!(f, " error {:e}", promise.error)?;
+            }
         }
         match transform {
             Some(number) => write!(f, " t{number}"),

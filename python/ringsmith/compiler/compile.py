@@ -86,6 +86,8 @@ def layouts_of(
     tell(f"gather {len(traced.nodes())} operations")
     graph = folded(gathered(balanced(traced)), price_of)
     _check_finite(graph)
+    if kernel.publish:
+        _check_errors_certain(graph)
     return LayoutSearch(absorbed(graph), arguments, results)
 
 
@@ -140,6 +142,17 @@ def compile_kernel(
     signature = replace(signature, producers=producers_of(native), measured=told)
     functions = UserFunctions.of(choice.circuit)
     return Compiled(signature, choice.params, native, choice.circuit, choice.rejected, functions, layouts, proven)
+
+
+def _check_errors_certain(graph: Graph) -> None:
+    """Refuse promises about errors where noise is to hide a decryption: it has to cover the largest error there is."""
+    for node in graph.nodes():
+        if "error" in node.attributes:
+            raise KernelError(
+                "within: error= is taken on trust, and with publish=True a false promise would give the key away; "
+                "leave out error= or publish",
+                node.where,
+            )
 
 
 def _proven(graph: Graph) -> frozenset[tuple[str, float]]:

@@ -83,16 +83,25 @@ def _whole(x: Any, coefficients: Sequence[float]) -> list[int] | None:
         return None
 
 
-def within(x: Any, bound: float | None = None, *, low: float | None = None, high: float | None = None) -> Any:
+def within(
+    x: Any, bound: float | None = None, *, low: float | None = None, high: float | None = None,
+    error: float | None = None,
+) -> Any:  # fmt: skip
     """Promise |x| <= bound, or low <= x <= high, where the analysis of ranges would have to assume more; changes no
     value.
 
-    On known numbers (`Kernel.clear`, `rs.run`) the promise is checked.
+    On known numbers (`Kernel.clear`, `rs.run`) the promise is checked. `error` (CKKS, beside `bound`) promises that
+    the encrypted evaluation is off by that much at most there: what follows for an iteration that forgets its errors,
+    and what the guarantee, which adds errors up, cannot find. Nothing checks it.
     """
+    if error is not None and not (is_number(error) and error > 0):
+        raise KernelError(f"within: the error {error!r} must be a positive finite number", here())
+    if error is not None and (bound is None or low is not None or high is not None):
+        raise KernelError("within: error= stands beside bound=, as in rs.within(x, 1.0, error=1e-3)", here())
     if low is None and high is None and bound is not None:
         if not (is_number(bound) and bound > 0):
             raise KernelError(f"within: the bound {bound!r} must be a positive finite number", here())
-        return _within(x, bound)
+        return _within(x, bound, error)
     if bound is not None or not (_end(low) and _end(high) and low < high):  # type: ignore[operator]
         raise KernelError(
             f"within: bound={bound!r}, low={low!r}, high={high!r}; a positive bound, or finite low < high", here()
@@ -117,9 +126,13 @@ def _middle(low: Any, high: Any) -> tuple[Any, Any]:
     return (low + high) / 2, (high - low) / 2
 
 
-def _within(x: Any, bound: float) -> Any:
+def _within(x: Any, bound: float, error: float | None = None) -> Any:
     if isinstance(x, Tensor):
-        return tensor.within(x, bound)
+        return tensor.within(x, bound, error)
+    if error is not None and isinstance(x, Refusing):
+        raise KernelError(
+            "within: error= is for tensors of real numbers, not for complex ones or ciphertexts of manual mode", here()
+        )
     return x.within(bound) if isinstance(x, Refusing) else promises.kept(x, bound)
 
 

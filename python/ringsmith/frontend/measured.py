@@ -143,5 +143,6 @@ def _remade(node: Node, args: tuple[Node, ...]) -> Node:
         case Op.JOIN:
             return nodes.join(args, attributes["gather"], where)
         case Op.WITHIN:
-            return nodes.within(args[0], attributes["bound"], where, bootstraps="bootstraps" in attributes)
+            marks = {"bootstraps": "bootstraps" in attributes, "error": attributes.get("error")}
+            return nodes.within(args[0], attributes["bound"], where, **marks)
     return replace(node, args=args)

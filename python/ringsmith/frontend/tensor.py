@@ -421,14 +421,18 @@ def joined(parts: Sequence[Operand], join: Callable[[list[Any]], Any]) -> Tensor
     return Tensor(nodes.join([t.node for t in tensors], picked, where))
 
 
-def within(x: Tensor, bound: float) -> Tensor:
-    """Promise that every element's magnitude is at most `bound`, where the analysis would have to assume more."""
+def within(x: Tensor, bound: float, error: float | None = None) -> Tensor:
+    """Promise that every element's magnitude is at most `bound`, where the analysis would have to assume more, and that
+    the evaluation's error is at most `error`."""
     where = here()
     if not (is_number(bound) and bound > 0):
         raise KernelError(f"within: the bound {bound!r} must be a positive finite number", where)
+    if error is not None and x.node.exact:
+        raise KernelError("within: error= belongs to CKKS; BFV computes without errors", where)
     x._owns = False
     most = int(bound // 1) if x.node.exact else float(bound)
-    return Tensor(nodes.within(x.node, most, where), owns=False)
+    own = error if x.node.encrypted else None
+    return Tensor(nodes.within(x.node, most, where, error=own), owns=False)
 
 
 def bootstrap(x: Tensor) -> Tensor:

@@ -37,8 +37,8 @@ _ROTATIONS = tuple(kind for kind, facts in FACTS.items() if facts.key == "rotati
 class Step:
     """One homomorphic operation. `plain` indexes the plaintexts (-1: none), encoded at `plain_scale` and `level`.
 
-    `transform` is that of a linear transform, its plaintexts encoded at `plain_scale`; `bound` and `everywhere` belong
-    to `within`.
+    `transform` is that of a linear transform, its plaintexts encoded at `plain_scale`; `bound`, `everywhere`
+    and `error` belong to `within`.
     """
 
     kind: Kind
@@ -52,6 +52,7 @@ class Step:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    error: float = math.inf
     transform: Transform | None = None
 
     @property

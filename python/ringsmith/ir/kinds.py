@@ -41,7 +41,8 @@ class Kind(StrEnum):
     RESCALE = "rescale"
     #: The last primes dropped (CKKS), or divided out (BFV), down to the step's level.
     MOD_DROP = "mod_drop"
-    #: The author's promise that values are at most the bound: those that matter later, or everywhere. Nothing runs.
+    #: The author's promise that values are at most the bound, and errors at most another: those that matter later, or
+    #: everywhere. Nothing runs.
     WITHIN = "within"
     #: The two rows of a BFV ciphertext swapped (a key switch).
     SWAP_ROWS = "swap_rows"

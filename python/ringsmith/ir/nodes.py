@@ -129,12 +129,17 @@ def chebyshev(node: Node, coefficients: Sequence[float], low: float, high: float
     return unary(Op.CHEBYSHEV, node, found, where, coefficients=tuple(coefficients), low=low, high=high)
 
 
-def within(node: Node, bound: Any, where: Location, *, bootstraps: bool = False) -> Node:
-    """Make a promise that magnitudes are at most `bound`; one that `bootstraps` is where ciphertexts are refreshed."""
+def within(
+    node: Node, bound: Any, where: Location, *, bootstraps: bool = False, error: float | None = None
+) -> Node:  # fmt: skip
+    """Make a promise that magnitudes are at most `bound`, and errors at most `error`; one that `bootstraps` is where
+    ciphertexts are refreshed."""
     found = bounds.limit(interval(node), bound)
     if found is None:
         raise KernelError(f"within: the promise |value| <= {bound} cannot hold, larger values are sure to occur", where)
-    marks = {"bootstraps": True} if bootstraps else {}
+    marks: dict[str, Any] = {"bootstraps": True} if bootstraps else {}
+    if error is not None:
+        marks["error"] = error
     return unary(Op.WITHIN, node, found, where, bound=bound, **marks)
 
 

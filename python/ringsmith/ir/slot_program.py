@@ -140,7 +140,7 @@ class SlotOp:
     """One operation: operands as indices into the program, a plaintext's index or -1, rotation steps (left).
 
     `transform` is that of a linear transform. `bound` belongs to `within`: the author's promise about the values that
-    later operations use, or, if `everywhere`, about all slots.
+    later operations use, or, if `everywhere`, about all slots; `error`, about their errors.
     """
 
     kind: Kind
@@ -150,6 +150,7 @@ class SlotOp:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    error: float = math.inf
     transform: Transform | None = None
 
     @property
@@ -251,9 +252,12 @@ class Builder:
         """Add a ciphertext that the client sends."""
         return self._appended(SlotOp(Kind.INPUT, (), where))
 
-    def within(self, arg: int, bound: float, everywhere: bool, where: Location) -> int:
-        """Add a promise about the values of a ciphertext."""
-        return self._appended(SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere))
+    def within(
+        self, arg: int, bound: float, everywhere: bool, where: Location, *, error: float = math.inf
+    ) -> int:  # fmt: skip
+        """Add a promise about the values of a ciphertext, and perhaps about their errors."""
+        op = SlotOp(Kind.WITHIN, (arg,), where, bound=bound, everywhere=everywhere, error=error)
+        return self._appended(op)
 
     def bootstrap(self, arg: int, where: Location) -> int:
         """Add a refresh of a ciphertext, or find the equal one."""

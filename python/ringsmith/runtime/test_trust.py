@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, RingsmithError
 from ringsmith.runtime.box import why
 from ringsmith.runtime.describe import describe
 from ringsmith.runtime.trust import check_producer, taken_on_trust
@@ -47,6 +47,54 @@ def test_promises_and_results_of_others_are_told_by_name_and_line(tmp_path: Path
     for program, line in ((first, promise), (second, handed)):
         program.save(tmp_path / "program.rsp")
         assert describe(tmp_path / "program.rsp")[0]["taken_on_trust"] == [line]
+
+
+def doubled(error: float | None, **options: Any) -> rs.Program:
+    """Sixteen times the argument, through a promise about errors."""
+
+    @rs.kernel(x=rs.Encrypted(4, bound=1.0), tolerance=1e-3, **options)
+    def own(x: Any) -> Any:
+        return 16 * rs.within(x * x, 1.0, error=error)
+
+    return own.compile()
+
+
+@pytest.mark.parametrize("guarantee", ["certain", "probable"])
+def test_a_promise_about_errors_takes_their_place_where_it_says_less(guarantee: str, tmp_path: Path) -> None:
+    without = doubled(None, guarantee=guarantee)
+    far = doubled(1e-2, guarantee=guarantee)
+    assert far.noise_bits == without.noise_bits
+    found = without.noise_bits
+    near = doubled(2 ** (found - 14), guarantee=guarantee)
+    assert near.noise_bits < found
+    (told,) = taken_on_trust(near)
+    assert told.startswith("errors at test_trust.py:")
+    near.save(tmp_path / "near")
+    # That the bound on values needs no trust was found where the program was compiled.
+    assert describe(tmp_path / "near")[0]["taken_on_trust"][-1] == told
+    assert near.native.promises()[0][2] == 2 ** (found - 14)
+
+
+def test_promises_about_errors_are_refused_where_they_mean_nothing() -> None:
+    @rs.kernel(scheme="bfv", x=rs.Encrypted(4, low=0, high=9))
+    def exact(x: Any) -> Any:
+        return rs.within(x, 9, error=1)
+
+    @rs.kernel(mode="manual", scheme="ckks", x=rs.Encrypted(4, bound=1.0), output=rs.Output(4), tolerance=1e-3)
+    def manual(x: Any) -> Any:
+        return rs.within(x, 1.0, error=1e-3)
+
+    for kernel, told in ((exact, "belongs to CKKS"), (manual, "for tensors of real numbers")):
+        with pytest.raises(RingsmithError, match=told):
+            kernel.compile()
+    with pytest.raises(RingsmithError, match="would give the key away"):
+        doubled(1e-3, publish=True)
+    for bad in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(RingsmithError, match="must be a positive finite number"):
+            doubled(bad)
+    with pytest.raises(RingsmithError, match="beside bound="):
+        rs.within(np.ones(4), low=0, high=1, error=1e-3)
+    assert np.array_equal(rs.within(np.ones(4), 1.0, error=1e-3), np.ones(4))
 
 
 @pytest.mark.parametrize("scheme", ["ckks", "bfv"])

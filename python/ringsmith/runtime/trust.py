@@ -18,8 +18,14 @@ def taken_on_trust(program: ProgramData) -> list[str]:
     Promises that the compiler proved are left out where it ran; a file only says that they are promises.
     """
     native = program.native
-    promises = [own for own in native.promises() if own not in program.proven]
-    lines = [f"values at {place} stay within {bound:.6g} (rs.within)" for place, bound in promises]
+    lines = []
+    for place, bound, error in native.promises():
+        if (place, bound) not in program.proven:
+            lines.append(f"values at {place} stay within {bound:.6g} (rs.within)")
+        if math.isfinite(error):
+            lines.append(f"errors at {place} stay within {error:.6g} (rs.within)")
+    # A loop makes its promise in every turn.
+    lines = list(dict.fromkeys(lines))
     for name, own in program.signature.producers.items():
         for output, _, _, noise in native.handed(name):
             lines.append(f"{name}: output {output} of {own[0]} {_said(program, noise)}")

@@ -325,10 +325,7 @@ impl Maker {
                 self.same(Operation::SwapRows(a), a);
             }
             _ => {
-                let promise = Promise {
-                    bound: 1e9,
-                    everywhere: false,
-                };
+                let promise = Promise::of_values(1e9, false);
                 self.same(Operation::Within(a, promise), a);
             }
         }

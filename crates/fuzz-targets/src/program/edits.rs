@@ -127,7 +127,13 @@ fn edit_step(program: &mut Program, dice: &mut Dice) {
         (6, _) => step.operation = Operation::LinearTransform(a, transform),
         (7, _) => {
             let everywhere = bound > 1.0;
-            step.operation = Operation::Within(a, Promise { bound, everywhere });
+            let error = if bound < 0.5 { bound } else { f64::INFINITY };
+            let promise = Promise {
+                bound,
+                everywhere,
+                error,
+            };
+            step.operation = Operation::Within(a, promise);
         }
         (8, _) => step.place.line = small,
         _ => step.operation = with_operands(step, (a, b)),

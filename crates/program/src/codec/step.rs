@@ -42,7 +42,11 @@ fn write_attributes(out: &mut Writer, attributes: &Attributes) {
     }
     if let Some(promise) = promise {
         out.f64(promise.bound);
-        out.u8(u8::from(promise.everywhere));
+        let limits = promise.limits_errors();
+        out.u8(u8::from(promise.everywhere) | u8::from(limits) << 1);
+        if limits {
+            out.f64(promise.error);
+        }
     }
     if let Some(number) = transform {
         out.u32(*number);
@@ -93,8 +97,17 @@ fn plaintext(input: &mut Reader<'_>) -> Result<Plaintext, Error> {
 
 fn promise(input: &mut Reader<'_>) -> Result<Promise, Error> {
     let bound = input.f64("a promise")?;
-    Ok(Promise {
-        bound,
-        everywhere: choice(input, "a promise's reach", 1)? == 1,
-    })
+    let reach = choice(input, "a promise's reach", 3)?;
+    let mut promise = Promise::of_values(bound, reach & 1 == 1);
+    if reach & 2 == 2 {
+        promise.error = input.f64("a promise about errors")?;
+        // Infinite ones are written without: a program has one form.
+        if !promise.limits_errors() {
+            return Err(Error::Parameters(format!(
+                "a promise that errors stay within {}",
+                promise.error
+            )));
+        }
+    }
+    Ok(promise)
 }

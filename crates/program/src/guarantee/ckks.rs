@@ -6,7 +6,7 @@ use super::circuit::{Failure, Plaintexts, operands};
 use super::text::three_digits;
 use crate::handed::Received;
 use crate::program::Encryption;
-use crate::step::{Operation, Plaintext, Step};
+use crate::step::{Operation, Plaintext, Promise, Step};
 use crate::transform::Term;
 use ckks::Publication;
 use ckks::noise::{Estimate, Estimator};
@@ -80,6 +80,11 @@ fn fullest(estimator: &Estimator, values: &[Estimate]) -> (f64, usize) {
         }
     }
     fullest
+}
+
+/// log2 of the error that a promise leaves, at a scale.
+pub(super) fn promised_error(promise: Promise, scale: f64) -> f64 {
+    promise.error.log2() + scale.log2()
 }
 
 /// Why a step has no estimate.
@@ -175,6 +180,7 @@ impl Walk<'_> {
             Operation::ModDrop(_) => e.drop_to(a, step.level as usize),
             Operation::Within(_, promise) if self.promises || promise.everywhere => Estimate {
                 message: a.message.min(promise.bound),
+                log2_error: a.log2_error.min(promised_error(promise, a.scale)),
                 ..*a
             },
             Operation::Within(..) | Operation::Negate(_) => *a,

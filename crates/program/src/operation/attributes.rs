@@ -10,13 +10,32 @@ pub struct Plaintext {
     pub scale: f64,
 }
 
-/// A bound on values, known to the kernel's author.
+/// A bound on values and perhaps on their errors, known to the kernel's author.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// Largest magnitude.
     pub bound: f64,
     /// Of every slot, not only of those that later operations use.
     pub everywhere: bool,
+    /// Bound on the errors of the same slots, infinite where nothing is promised of them; CKKS only.
+    pub error: f64,
+}
+
+impl Promise {
+    /// A promise about values alone.
+    pub const fn of_values(bound: f64, everywhere: bool) -> Self {
+        let error = f64::INFINITY;
+        Self {
+            bound,
+            everywhere,
+            error,
+        }
+    }
+
+    /// Whether it says something of errors.
+    pub fn limits_errors(&self) -> bool {
+        self.error != f64::INFINITY
+    }
 }
 
 /// The attributes that there are.

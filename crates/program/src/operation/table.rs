@@ -36,7 +36,8 @@ pub enum Operation {
     Rescale(u32),
     /// The last primes dropped (CKKS), or divided out (BFV), down to the step's level.
     ModDrop(u32),
-    /// The author's promise that values are at most the bound: those that matter later, or everywhere. Nothing runs.
+    /// The author's promise that values are at most the bound, and errors at most another: those that matter later, or
+    /// everywhere. Nothing runs.
     Within(u32, Promise),
     /// The two rows of a BFV ciphertext swapped (a key switch).
     SwapRows(u32),
@@ -80,7 +81,8 @@ pub enum Kind {
     Rescale = 12,
     /// The last primes dropped (CKKS), or divided out (BFV), down to the step's level.
     ModDrop = 13,
-    /// The author's promise that values are at most the bound: those that matter later, or everywhere. Nothing runs.
+    /// The author's promise that values are at most the bound, and errors at most another: those that matter later, or
+    /// everywhere. Nothing runs.
     Within = 14,
     /// The two rows of a BFV ciphertext swapped (a key switch).
     SwapRows = 15,

@@ -48,10 +48,7 @@ fn what_is_used_later_is_held() {
 
 #[test]
 fn a_promise_holds_what_it_speaks_of() {
-    let promise = Promise {
-        bound: 1.0,
-        everywhere: true,
-    };
+    let promise = Promise::of_values(1.0, true);
     let steps = vec![
         step(Operation::Input, 0, 2),
         step(Operation::Negate(0), 0, 2),

@@ -97,10 +97,7 @@ pub(super) fn scaled(bfv: bool, constant: Numbers) -> Program {
         }
     }
     at = step(Operation::MultiplyPlain(at, encoded(2, 1.0)), level, now);
-    let promise = Promise {
-        bound: 2.0,
-        everywhere: false,
-    };
+    let promise = Promise::of_values(2.0, false);
     at = step(Operation::Within(at, promise), level, now);
     at = step(Operation::AddPlain(at, encoded(1, now)), level, now);
     program.outputs = vec![at];
@@ -274,15 +271,48 @@ fn what_was_asked_for_is_kept() {
 }
 
 #[test]
+fn a_promise_about_errors_bounds_what_follows_where_it_may_be_made() {
+    let [ckks, bfv] = exact();
+    let with = |program: &Program, error: f64| {
+        let mut program = program.clone();
+        let promise = Promise {
+            error,
+            ..Promise::of_values(100.0, false)
+        };
+        let same = |s: &Step| matches!(s.operation, Operation::Within(..));
+        let number = program.steps.iter().position(same).unwrap();
+        let (operands, _) = program.steps[number].operation.operands();
+        program.steps[number].operation = Operation::Within(operands[0], promise);
+        program
+    };
+    let bits = |error: f64| with(&ckks, error).bound(Assume::None, None).unwrap().bits;
+    let found = bits(f64::INFINITY);
+    assert_eq!(bits(1e3), found);
+    assert!(bits(f64::exp2(found - 4.0)) < found - 1.0);
+    let small = promising(with(&ckks, f64::exp2(found - 4.0)), Assume::None);
+    assert_eq!(read(&small.to_bytes()).unwrap(), small);
+    for error in [0.0, -1.0, f64::NAN] {
+        let text = refused(read(&with(&ckks, error).to_bytes()));
+        assert!(text.contains("errors stay within"), "{text}");
+    }
+    let text = refused(read(&with(&bfv, 1.0).to_bytes()));
+    assert!(text.contains("a promise about errors, which BFV"), "{text}");
+    let mut published = small;
+    (
+        published.guarantee.publish,
+        published.guarantee.failure_bits,
+    ) = (true, 128);
+    let text = refused(read(&published.to_bytes()));
+    assert!(text.contains("would give the key away"), "{text}");
+}
+
+#[test]
 fn a_step_that_overflows_is_refused_at_its_place() {
     let [ckks, _] = exact();
     let large = |high, everywhere| {
         let mut program = ckks.clone();
         program.arguments[0].range = Range::Reals { low: 0.0, high };
-        let promise = Promise {
-            bound: 2.0,
-            everywhere,
-        };
+        let promise = Promise::of_values(2.0, everywhere);
         program.steps[6].operation = Operation::Within(5, promise);
         // Whatever the error, the program may promise it.
         program.guarantee.tolerance = 1e9;

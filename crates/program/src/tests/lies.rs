@@ -55,13 +55,7 @@ fn a_lie_in_a_program_is_refused_with_its_place() {
             p.steps[3].operation = Operation::Rotate(2, 1)
         }),
         ("a promise of -1", |p| {
-            p.steps[11].operation = Operation::Within(
-                10,
-                Promise {
-                    bound: -1.0,
-                    everywhere: false,
-                },
-            );
+            p.steps[11].operation = Operation::Within(10, Promise::of_values(-1.0, false));
         }),
         ("a plaintext cannot have scale", |p| {
             p.steps[14].operation = Operation::MultiplyPlain(

@@ -77,13 +77,7 @@ pub fn sample(parameters: Parameters) -> Program {
     let zero = step(Operation::EncryptZero, level, now, 2);
     at = step(Operation::Add(at, zero), level, now, 2);
     at = step(
-        Operation::Within(
-            at,
-            Promise {
-                bound: 3.5,
-                everywhere: true,
-            },
-        ),
+        Operation::Within(at, Promise::of_values(3.5, true)),
         level,
         now,
         2,

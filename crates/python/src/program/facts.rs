@@ -307,11 +307,12 @@ impl Program {
         Ok(found.into_iter().map(circuit::noise_of).collect())
     }
 
-    /// Bounds on values that the author promised and nothing checks, in the order of the steps: place, bound.
-    fn promises(&self) -> Vec<(String, f64)> {
+    /// Bounds on values and on errors that the author promised and nothing checks, in the order of the steps: place,
+    /// bound, error.
+    fn promises(&self) -> Vec<(String, f64, f64)> {
         let promised = |step: &Step| {
             let promise = step.operation.attributes().promise?;
-            Some((self.inner.place(step), promise.bound))
+            Some((self.inner.place(step), promise.bound, promise.error))
         };
         self.inner.steps.iter().filter_map(promised).collect()
     }

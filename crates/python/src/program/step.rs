@@ -26,7 +26,7 @@ impl Step {
     #[new]
     #[pyo3(signature = (
         kind, operands, level, scale, size, *, plaintext=-1, plain_scale=1.0, rotation=0, bound=f64::INFINITY,
-        everywhere=false, transform=-1, line=0, column=0, end_column=0
+        everywhere=false, error=f64::INFINITY, transform=-1, line=0, column=0, end_column=0
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -43,6 +43,7 @@ impl Step {
         #[pyo3(from_py_with = number)] rotation: i32,
         #[pyo3(from_py_with = number)] bound: f64,
         everywhere: bool,
+        #[pyo3(from_py_with = number)] error: f64,
         #[pyo3(from_py_with = number)] transform: i64,
         #[pyo3(from_py_with = number)] line: u32,
         #[pyo3(from_py_with = number)] column: u16,
@@ -55,7 +56,11 @@ impl Step {
         let attributes = Attributes {
             plaintext: u32::try_from(plaintext).ok().map(scale_of),
             rotation: Some(rotation),
-            promise: Some(Promise { bound, everywhere }),
+            promise: Some(Promise {
+                bound,
+                everywhere,
+                error,
+            }),
             transform: u32::try_from(transform).ok(),
         };
         let place = Place {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any, cast
@@ -184,7 +185,8 @@ class _Lowering:
         if node.op is Op.WITHIN:
             x = x.compact()
             bound, everywhere = node.attributes["bound"], x.fills(self.slots)
-            cts = tuple(self.builder.within(ct, bound, everywhere, node.where) for ct in x.cts)
+            error = node.attributes.get("error", math.inf)
+            cts = tuple(self.builder.within(ct, bound, everywhere, node.where, error=error) for ct in x.cts)
             if "bootstraps" in node.attributes:
                 cts = tuple(self.builder.bootstrap(ct, node.where) for ct in cts)
             return Packed(cts, x.ct, x.slot, x.period, x.zeros)

@@ -27,7 +27,7 @@ class Steps:
         native = _native.Step(
             step.kind, step.args, step.level, float(step.scale), step.size, plaintext=step.plain,
             plain_scale=float(step.plain_scale), rotation=step.steps, bound=float(step.bound),
-            everywhere=step.everywhere, transform=self._transform(step), **place,
+            everywhere=step.everywhere, error=float(step.error), transform=self._transform(step), **place,
         )  # fmt: skip
         self.target.step(native)
 

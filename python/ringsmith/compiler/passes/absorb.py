@@ -97,7 +97,9 @@ class _Walk:
         if arg is None:
             return None
         bound, bootstraps = abs(node.attributes["bound"] * factor), "bootstraps" in node.attributes
-        return nodes.within(arg, bound, node.where, bootstraps=bootstraps)
+        error = node.attributes.get("error")
+        error = None if error is None else abs(error * factor)
+        return nodes.within(arg, bound, node.where, bootstraps=bootstraps, error=error)
 
 
 _SCALING: dict[Op, Callable[[_Walk, Node, float], Node | None]] = {

@@ -56,6 +56,7 @@ class _Scheduler:
                 op.steps,
                 op.bound,
                 op.everywhere,
+                op.error,
                 op.transform,
             )
         )

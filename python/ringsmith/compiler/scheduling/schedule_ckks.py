@@ -47,6 +47,7 @@ class _Planned:
     steps: int = 0
     bound: float = math.inf
     everywhere: bool = False
+    error: float = math.inf
     transform: Transform | None = None
 
 
@@ -118,7 +119,8 @@ def resolve(scheduled: Schedule, moduli: Sequence[int], log2_scale: float) -> Ci
         steps.append(
             Step(
                 planned.kind, planned.args, planned.where, top - planned.depth, scale, planned.size,
-                planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere, planned.transform,
+                planned.plain, plain_scale, planned.steps, planned.bound, planned.everywhere, planned.error,
+                planned.transform,
             )
         )  # fmt: skip
     outputs = scheduled.outputs
@@ -218,7 +220,9 @@ class _Scheduler:
         elif op.kind is Kind.WITHIN:
             x = self._normal(op.args[0])
             depth = self.planned[x].depth
-            promise = _Planned(Kind.WITHIN, (x,), op.where, depth, False, 2, bound=op.bound, everywhere=op.everywhere)
+            promise = _Planned(
+                Kind.WITHIN, (x,), op.where, depth, False, 2, bound=op.bound, everywhere=op.everywhere, error=op.error
+            )  # fmt: skip
             self.normal[number] = self._emit(promise)
         elif op.kind in _LINEAR:
             self._sum(number, self._terms(number))

@@ -4,7 +4,7 @@
 
 use super::super::Bound;
 use super::super::circuit::{Failure, Plaintexts};
-use super::super::ckks::{Walk, failed, of_results};
+use super::super::ckks::{Walk, failed, of_results, promised_error};
 use super::origins::Event;
 use super::{Draws, Switching, along, operand};
 use crate::program::Encryption;
@@ -179,7 +179,20 @@ impl Probable<'_> {
             Operation::ModDrop(_) => same(e.drop_to(&a.known, step.level as usize)),
             Operation::Within(_, promise) if self.walk.promises || promise.everywhere => {
                 let message = a.known.message.min(promise.bound);
-                same(Estimate { message, ..a.known })
+                let (log2_error, own) = (promised_error(promise, a.known.scale), a.whole());
+                if own.log2_error <= log2_error {
+                    return Ok(same(Estimate { message, ..a.known }));
+                }
+                // Of what the error is made is not promised.
+                Value {
+                    known: Estimate {
+                        message,
+                        log2_error,
+                        ..own
+                    },
+                    encoded: Affine::default(),
+                    drawn: Affine::default(),
+                }
             }
             Operation::Within(..) | Operation::Negate(_) => same(a.known),
             // Fresh ones have no operands; BFV alone has rows to swap, as was checked.

@@ -10,8 +10,8 @@ levels run out.
 One thing the kernel does say. A guarantee adds up what errors may do, and along 24 steps that grows without end. But
 gradient descent on a strictly convex loss forgets: an error in the coefficients shrinks by a factor of 1 - RATE * RIDGE
 or more in every step, because the sigmoid rises. If a step adds an error of at most e, as a vector, that of all steps
-together stays below e / (RATE * RIDGE), however many there are: with two refreshes a step, each off by 2^-9.6 at most as
-the box says, e is below 0.005. `rs.within(..., error=...)` promises what follows from that, and the box names it as
+together stays below e / (RATE * RIDGE), however many there are: with two refreshes a step, each off by 2^-9.6 at most
+as the box says, e is below 0.005. `rs.within(..., error=...)` promises what follows from that, and the box names it as
 taken on trust.
 
 The result is compared with the same steps in the clear, and with scikit-learn's own fit.

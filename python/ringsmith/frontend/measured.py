@@ -143,6 +143,6 @@ def _remade(node: Node, args: tuple[Node, ...]) -> Node:
         case Op.JOIN:
             return nodes.join(args, attributes["gather"], where)
         case Op.WITHIN:
-            marks = {"bootstraps": "bootstraps" in attributes, "error": attributes.get("error")}
-            return nodes.within(args[0], attributes["bound"], where, **marks)
+            refreshed, error = "bootstraps" in attributes, attributes.get("error")
+            return nodes.within(args[0], attributes["bound"], where, bootstraps=refreshed, error=error)
     return replace(node, args=args)

@@ -376,8 +376,8 @@ def _applied(first: Node, stacks: Sequence[Node], lanes: Sequence[bool]) -> Node
         case Op.CHEBYSHEV:
             return nodes.chebyshev(args[0], attributes["coefficients"], attributes["low"], attributes["high"], where)
         case Op.WITHIN:
-            marks = {"bootstraps": "bootstraps" in attributes, "error": attributes.get("error")}
-            return nodes.within(args[0], attributes["bound"], where, **marks)
+            refreshed, error = "bootstraps" in attributes, attributes.get("error")
+            return nodes.within(args[0], attributes["bound"], where, bootstraps=refreshed, error=error)
         case Op.NEGATE:
             return nodes.negate(args[0], where)
         case Op.SUM:

@@ -34,13 +34,13 @@ from sklearn.linear_model import LogisticRegression
 import ringsmith as rs
 
 #: Ridge, length of a step, and what the client cuts its standardised values at.
-RIDGE, RATE, CUT = 0.1, 1.0, 3.0
+RIDGE, RATE, CUT = 0.2, 1.0, 3.0
 #: Coefficients stay within 2, the scores of rows within 6: both are sent through the ring as numbers within 1.
 COEFFICIENT, SCORE = 2.0, 6.0
 #: What is promised of the errors of coefficients, in these units.
-ERROR = 0.05
+ERROR = 0.03
 #: From this score on the polynomial need not be near the sigmoid.
-REACH = 4.5
+REACH = 3.5
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import typer
 from ringsmith.cli.common import policy, print_json
 from ringsmith.errors import InputError
 from ringsmith.files import replacing
-from ringsmith.interchange.objects import FORMATS, read_context, read_file, write_object
+from ringsmith.interchange.objects import FORMATS, object_bytes, read_context, read_file, write_object
 from ringsmith.interchange.ring import Object
 
 EXAMPLES = """Examples:
@@ -24,6 +24,10 @@ ringsmith convert relin.seal --to ringsmith --parameters parms.seal -o relin.rsk
 ringsmith convert result.rsc --to seal --parameters set.rsp -o result.seal
 
 ringsmith convert answer.seal --to ringsmith --parameters set.rsp --owner public.rsk
+
+ringsmith convert relin.bin --to ringsmith --parameters relin.bin -o relin.rsk
+
+ringsmith convert result.rsc --to openfhe --parameters relin.bin -o result.bin
 """
 
 
@@ -55,7 +59,7 @@ def convert(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Write an object of ringsmith in the format of SEAL, or the other way round; its bytes say what it is.
+    """Write an object of ringsmith in the format of SEAL or OpenFHE, or the other way round; its bytes say what it is.
 
     Secret keys are not converted: they stay where they were made.
     """
@@ -73,7 +77,7 @@ def convert(
     target = output or file.with_name(f"{file.name}.{to}")
     if target.resolve() == file.resolve():
         raise InputError(f"--output {target}: the file that is read; name another")
-    data = write_object(found, context, to)
+    data = write_object(found, context, to, object_bytes(parameters or file))
     with replacing(target) as out:
         out.write(data)
     facts = {"object": type(found).__name__, "format": to, "file": str(target), "bytes": len(data)}

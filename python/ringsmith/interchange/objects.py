@@ -10,7 +10,7 @@ from typing import Any
 from ringsmith import _native
 from ringsmith.errors import InputError, RingsmithError
 from ringsmith.files import read_bytes
-from ringsmith.interchange import seal
+from ringsmith.interchange import openfhe, seal
 from ringsmith.interchange.ring import Context, Object
 from ringsmith.limits import VARIABLE, max_memory
 
@@ -28,14 +28,18 @@ _OBJECTS: dict[str, Any] = {
     "CKKS ciphertext": _native.CkksCiphertext,
 }
 _WHOLE = " with both halves"
+_LIBRARIES: dict[str | None, Any] = {"seal": seal, "openfhe": openfhe}
 
-FORMATS = ("ringsmith", "seal")
+#: Formats that are written, and their serialisation where there are several.
+FORMATS = ("ringsmith", "seal", "openfhe", "openfhe-json")
 
 
 def format_of(data: bytes) -> str | None:
-    """Return the format of bytes: seal, ringsmith; None for others."""
+    """Return the format of bytes: seal, openfhe, ringsmith; None for others."""
     if seal.is_seal(data):
         return "seal"
+    if openfhe.is_openfhe(data):
+        return "openfhe"
     return "ringsmith" if data[:4] == b"RSMI" else None
 
 
@@ -68,11 +72,12 @@ def read_object(
         InputError: bytes of no known format, an object without its set, a secret key.
         ParameterError: the set is not secure by the policy.
     """
-    if format_of(data) == "seal":
+    if (form := format_of(data)) in _LIBRARIES:
         judged = {} if context is not None else _native_policy(policy)
-        return seal.read(data, context, owner=owner, scale=scale, **judged)
+        found: Object = _LIBRARIES[form].read(data, context, owner=owner, scale=scale, **judged)
+        return found
     if owner is not None or scale is not None:
-        raise InputError("an owner and a scale go with bytes of SEAL's; ringsmith's say both")
+        raise InputError("an owner and a scale go with bytes of other libraries; ringsmith's say both")
     kind = _native.object_kind(data)["kind"].removesuffix(_WHOLE)
     if kind in _SETS:
         made: Context = _SETS[kind].from_bytes(data, **_native_policy(policy), max_memory=max_memory())
@@ -98,8 +103,8 @@ def _native_policy(policy: Mapping[str, Any] | None) -> dict[str, Any]:
     return {**known, "table": f"{standard}-classical"}
 
 
-def write_object(thing: Object, context: Context, to: str) -> bytes:
-    """Return an object of `context` as bytes of a format of `FORMATS`.
+def write_object(thing: Object, context: Context, to: str, like: bytes | None = None) -> bytes:
+    """Return an object of `context` as bytes of a format of `FORMATS`; `like` as `interchange.openfhe.write` takes it.
 
     Raises:
         InputError: the format has no such object.
@@ -108,22 +113,36 @@ def write_object(thing: Object, context: Context, to: str) -> bytes:
         return thing.to_bytes()
     if to == "seal":
         return seal.write(thing, context)
+    if to in FORMATS:
+        known = like if like is not None and openfhe.is_openfhe(like) else None
+        return openfhe.write(thing, context, known, "json" if to == "openfhe-json" else "binary")
     raise InputError(f"format {to!r}: {', '.join(FORMATS)}")
+
+
+def object_bytes(path: Path) -> bytes:
+    """Return the bytes of a file, bounded by the memory that may be taken."""
+    return read_bytes(path, max_memory(), f"raise {VARIABLE}")
 
 
 def read_file(path: Path, context: Context | None = None, **options: Any) -> Object:
     """Return `read_object` of a file, bounded by the memory that may be taken; errors name the file."""
-    data = read_bytes(path, max_memory(), f"raise {VARIABLE}")
+    data = object_bytes(path)
     try:
         if format_of(data) is None:
-            raise InputError("bytes of no known format: neither ringsmith's nor SEAL's")
+            raise InputError("bytes of no known format: ringsmith's, SEAL's and OpenFHE's are read")
         return read_object(data, context, **options)
     except RingsmithError as error:
         raise type(error)(f"{path}: {error}") from None
 
 
 def read_context(path: Path, policy: Mapping[str, Any] | None = None, scale: float | None = None) -> Context:
-    """Return the set that a file of parameters holds, in any format. Raises as `read_file`."""
+    """Return the set of a file of parameters in any format, or of any of OpenFHE's. Raises as `read_file`."""
+    data = object_bytes(path)
+    try:
+        if format_of(data) == "openfhe":  # whose objects all hold their set
+            return openfhe.read_set(data, scale, **_native_policy(policy))
+    except RingsmithError as error:
+        raise type(error)(f"{path}: {error}") from None
     found = read_file(path, policy=policy, scale=scale)
     if not isinstance(found, (_native.BfvContext, _native.CkksContext)):
         raise InputError(f"{path}: a {type(found).__name__}; parameters are needed")

@@ -9,9 +9,9 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import FormatError, InputError
+from ringsmith.interchange.objects import object_bytes
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.messages import opened
-from ringsmith.runtime.objects import object_bytes
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.rounds import Rounds
 from ringsmith.runtime.trust import check_producer, taken_on_trust

@@ -10,10 +10,8 @@ from typing import Any
 
 from ringsmith import _native
 from ringsmith.errors import FormatError, InputError, RingsmithError
-from ringsmith.files import read_bytes
-from ringsmith.interchange.objects import is_object, read_context, read_object
+from ringsmith.interchange.objects import is_object, object_bytes, read_context, read_object
 from ringsmith.interchange.ring import Context
-from ringsmith.limits import VARIABLE, max_memory
 from ringsmith.runtime.client import Client
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.messages import Encryptions, Keys, Message, PublicKey, opened
@@ -92,8 +90,3 @@ def kind_of(path: Path) -> str | None:
         return str(_native.object_kind(object_bytes(path))["kind"])
     except FormatError:
         return None
-
-
-def object_bytes(path: Path) -> bytes:
-    """Return the bytes of a file, bounded by the memory that may be taken."""
-    return read_bytes(path, max_memory(), f"raise {VARIABLE}")

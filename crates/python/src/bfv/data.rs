@@ -6,9 +6,11 @@ use crate::errors::OrRaise;
 use crate::residues::{Polys, array, identity, wide};
 use crate::scheme::data_class;
 use crate::word_width::{WordWidth, each};
+use crate::work::Work;
 use bfv::{Ciphertext, Plaintext};
 use numpy::{PyArray1, PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
+use rns::{Coeff, Eval, RnsPoly};
 
 /// Reads an object of this set's width.
 macro_rules! read {
@@ -52,24 +54,44 @@ data_class! {
     from_bytes |context, data| read!(context, Ciphertext, data);
     to_bytes |context, inner| each!(inner, ct => ct.to_bytes());
     more {
-        /// A ciphertext from its polynomials in coefficient form, of shape (size, primes, n).
+        /// A ciphertext from its polynomials in coefficient form, or in evaluation form, of shape (size, primes, n).
         #[staticmethod]
-        fn from_residues(context: Py<BfvContext>, key_id: &[u8], residues: PyReadonlyArrayDyn<'_, u64>) -> PyResult<Self> {
+        #[pyo3(signature = (context, key_id, residues, *, evaluation=false))]
+        fn from_residues(
+            py: Python<'_>,
+            context: Py<BfvContext>,
+            key_id: &[u8],
+            residues: PyReadonlyArrayDyn<'_, u64>,
+            evaluation: bool,
+        ) -> PyResult<Self> {
             let WordWidth::W64(params) = &context.get().params else {
                 return Err(wide());
             };
             let polys = Polys::of(residues, params.rlwe().n(), 3)?;
-            let parts = polys.over(&params.rlwe().q_prefix(polys.limbs).or_raise()?).or_raise()?;
+            let basis = params.rlwe().q_prefix(polys.limbs).or_raise()?;
+            let parts = match evaluation {
+                false => polys.over::<Coeff>(&basis).or_raise()?,
+                true => {
+                    let parts = polys.over::<Eval>(&basis).or_raise()?;
+                    py.work(|| Ok::<_, PyErr>(parts.into_iter().map(RnsPoly::to_coeff).collect()))?
+                }
+            };
             let inner = Ciphertext::from_parts(params, identity(key_id)?, parts).or_raise()?;
             Ok(Self { inner: WordWidth::W64(inner), context })
         }
 
         /// The polynomials, as `from_residues` takes them.
-        fn residues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
-            match &self.inner {
-                WordWidth::W64(ct) => array(py, &[ct.size()], &ct.parts().iter().collect::<Vec<_>>()),
-                WordWidth::W128(_) => Err(wide()),
+        #[pyo3(signature = (*, evaluation=false))]
+        fn residues<'py>(&self, py: Python<'py>, evaluation: bool) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+            let WordWidth::W64(ct) = &self.inner else {
+                return Err(wide());
+            };
+            if !evaluation {
+                return array(py, &[ct.size()], &ct.parts().iter().collect::<Vec<_>>());
             }
+            let parts = ct.parts();
+            let values: Vec<_> = py.work(|| Ok::<_, PyErr>(parts.iter().map(|part| part.clone().to_eval()).collect()))?;
+            array(py, &[ct.size()], &values.iter().collect::<Vec<_>>())
         }
 
         /// Number of components: 2, or more after a multiplication.

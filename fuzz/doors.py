@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzes the decoders of other projects' text: FHETCH traces and their JSON, HEIR's text.
+"""Fuzzes the decoders of other projects' files: FHETCH traces and their JSON, HEIR's text, SEAL's and OpenFHE's bytes.
 
-`python fuzz/doors.py COUNT [SEED]` changes valid files COUNT times, for each decoder: bytes, numbers, lines, pieces of
-other files. A decoder returns or raises the package's own error, in memory bounded by `LIMIT`; anything else is printed
-with the input's place under fuzz/artifacts, and the exit status is 1. `make fuzz` runs it with COUNT 100,000.
+`python fuzz/doors.py COUNT [SEED] [DECODER …]` changes valid files COUNT times, for each decoder: bytes, numbers,
+lines, pieces of other files. A decoder returns or raises the package's own error, in memory bounded by `LIMIT`;
+anything else is printed with the input's place under fuzz/artifacts, and the exit status is 1. `make fuzz` runs it with
+COUNT 100,000.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from ringsmith import _native
 from ringsmith.errors import RingsmithError
 from ringsmith.fhetch.evaluate import evaluate
 from ringsmith.fhetch.inputs import checked, drawn, find_beside
@@ -27,9 +31,16 @@ from ringsmith.fhetch.trace import read_trace
 from ringsmith.heir.rules import check_rules
 from ringsmith.heir.test_heir import SQUARE, head
 from ringsmith.heir.text import read_heir
+from ringsmith.interchange import test_openfhe, test_seal
+from ringsmith.interchange.objects import format_of, read_object
+from ringsmith.interchange.ring import Context
 
 #: Bytes of memory that a run may take beyond what it has at the beginning.
 LIMIT = 1 << 30
+#: The known answers are of small sets.
+POLICY = {"allow_insecure": True}
+#: Names and contents.
+Files = dict[str, str | bytes]
 ARTIFACTS = Path(__file__).parent / "artifacts" / "doors"
 
 TRACE = """modulus_count 3
@@ -118,12 +129,12 @@ def run_heir(folder: Path) -> None:
         check_rules(module, function)
 
 
-def trace_files(source: random.Random) -> dict[str, str]:
+def trace_files(source: random.Random) -> Files:
     """Return a changed trace with valid JSON."""
     return {"t.fhetch": changed(source, TRACE), "t.json": BESIDE}
 
 
-def json_files(source: random.Random) -> dict[str, str]:
+def json_files(source: random.Random) -> Files:
     """Return a valid trace with changed JSON: ours, or a recorder's manifest and its outputs."""
     if source.random() < 0.5:
         return {"t.fhetch": TRACE, "t.json": changed(source, BESIDE)}
@@ -132,16 +143,74 @@ def json_files(source: random.Random) -> dict[str, str]:
     return {"t.fhetch": TRACE} | texts | {name: changed(source, texts[name])}
 
 
-def heir_files(source: random.Random) -> dict[str, str]:
+def heir_files(source: random.Random) -> Files:
     """Return a changed program of HEIR."""
     return {"t.mlir": changed(source, HEIR)}
 
 
-DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, str]], Callable[[Path], None]]] = {
+@cache
+def seal_case(name: str) -> test_seal.Case:
+    """Return SEAL's objects of a scheme, with their set."""
+    return test_seal.Case(name)
+
+
+@cache
+def openfhe_context(name: str) -> Context:
+    """Return the set of OpenFHE's objects of a case."""
+    made = read_object(test_openfhe.KNOWN[name]["parameters"], policy=POLICY)
+    assert isinstance(made, _native.BfvContext | _native.CkksContext)
+    return made
+
+
+def seal_files(source: random.Random) -> Files:
+    """Return a changed object of SEAL's, outside or inside of its compression."""
+    name = source.choice(("bfv", "ckks"))
+    (data,) = test_seal.mutations(seal_case(name), source, 1)
+    return {name: data}
+
+
+def openfhe_files(source: random.Random) -> Files:
+    """Return a changed object of OpenFHE's, binary or JSON."""
+    name = source.choice(list(test_openfhe.KNOWN))
+    known = test_openfhe.KNOWN[name]
+    objects = [one for one in known if not one.startswith("values")]
+    return {name: next(test_openfhe.mutations(objects, known, source, 1))}
+
+
+def run_object(folder: Path, context_of: Callable[[str], Context]) -> None:
+    """Decode the object of a folder with the set of its case, and as a set."""
+    (path,) = folder.iterdir()
+    data = path.read_bytes()
+    if format_of(data) is None:
+        return
+    with suppress(RingsmithError):
+        read_object(data, policy=POLICY)
+    read_object(data, context_of(path.name))
+
+
+def run_seal(folder: Path) -> None:
+    """Decode an object of SEAL's."""
+    run_object(folder, lambda name: seal_case(name).context)
+
+
+def run_openfhe(folder: Path) -> None:
+    """Decode an object of OpenFHE's."""
+    run_object(folder, openfhe_context)
+
+
+DECODERS: dict[str, tuple[Callable[[random.Random], Files], Callable[[Path], None]]] = {
     "fhetch": (trace_files, run_trace),
     "json": (json_files, run_trace),
     "heir": (heir_files, run_heir),
+    "seal": (seal_files, run_seal),
+    "openfhe": (openfhe_files, run_openfhe),
 }
+
+
+def write(folder: Path, files: Files) -> None:
+    """Write files."""
+    for file, content in files.items():
+        (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def fuzz(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
@@ -151,8 +220,7 @@ def fuzz(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
         files = make(random.Random(f"{name} {seed} {number}"))
         for old in folder.iterdir():
             old.unlink()
-        for file, text in files.items():
-            (folder / file).write_text(text)
+        write(folder, files)
         begun = time.process_time()
         try:
             run(folder)
@@ -162,8 +230,7 @@ def fuzz(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
         except BaseException as wrong:
             kept = ARTIFACTS / f"{name}-{seed}-{number}"
             kept.mkdir(parents=True, exist_ok=True)
-            for file, text in files.items():
-                (kept / file).write_text(text)
+            write(kept, files)
             yield f"{name} {seed} {number}: {type(wrong).__name__}: {wrong}; {kept}"
             if isinstance(wrong, KeyboardInterrupt):
                 return
@@ -171,13 +238,13 @@ def fuzz(name: str, count: int, seed: int, folder: Path) -> Iterator[str]:
             yield f"{name} {seed} {number}: {taken:.1f} s"
 
 
-def main(count: int, seed: int) -> int:
-    """Fuzz every decoder; return 1 if something went wrong."""
+def main(count: int, seed: int, names: list[str]) -> int:
+    """Fuzz decoders; return 1 if something went wrong."""
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + LIMIT, resource.RLIM_INFINITY))
     failures = 0
-    for name in DECODERS:
+    for name in names or DECODERS:
         begun = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             for wrong in fuzz(name, count, seed, Path(folder)):
@@ -190,4 +257,4 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0, sys.argv[3:]))

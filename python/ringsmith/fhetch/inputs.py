@@ -14,6 +14,7 @@ import numpy as np
 from ringsmith.errors import InputError
 from ringsmith.fhetch.arithmetic import Words
 from ringsmith.fhetch.evaluate import MOST_WORDS
+from ringsmith.fhetch.recorded import recorded
 from ringsmith.fhetch.trace import Trace
 from ringsmith.files import parsed, read_text
 
@@ -78,7 +79,23 @@ def _manifest(trace: Trace, path: Path) -> Beside:
         raise InputError(f"{path}: crypto_context and files are needed")
     n, name = _degree(path, context.get("ring_dimension")), files.get("outputs")
     found: Any = _outputs(path.parent / Path(name).name) if isinstance(name, str) else trace.unread()
-    return Beside(path, n, _addresses(path, list(found)))
+    outputs = _addresses(path, list(found))
+    return Beside(path, n, outputs, _recorded(trace, path, files, n, outputs))
+
+
+def _recorded(trace: Trace, path: Path, files: dict[str, Any], n: int, outputs: tuple[int, ...]) -> dict[int, Words]:
+    """Return the words of inputs that a recorder wrote; none where its list of inputs is not there."""
+    name = files.get("inputs")
+    index = path.parent / Path(name).name if isinstance(name, str) else None
+    if index is None or not index.exists():
+        return {}
+    entries = _object(index, MAX_JSON).get("inputs")
+    if not isinstance(entries, list):
+        raise InputError(f"{index}: inputs is a list")
+    needed = set(trace.given()) | set(outputs)
+    if len(needed) * n > MOST_WORDS:
+        raise InputError(f"{trace.path}: {len(needed)} inputs of degree {n}; {MOST_WORDS} words can be held")
+    return recorded(path.parent, files, entries, n, needed)
 
 
 def _outputs(path: Path) -> list[Any]:

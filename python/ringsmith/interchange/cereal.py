@@ -176,7 +176,7 @@ class JsonSource(_Read):
         """Return integers."""
         value = self._list(name, most)
         if not all(type(item) is int and 0 <= item < 1 << 64 for item in value):
-            raise self.fail(f"{name} holds what is no integer of 64 bits")
+            raise self.fail(f"{name} holds something else than integers of 64 bits")
         return np.array(value, np.uint64)
 
     def finish(self) -> None:
@@ -316,7 +316,7 @@ class Text:
 
 @dataclass(frozen=True)
 class WordList:
-    """Integers of 64 bits, at most so many: an array of uint64."""
+    """Integers of 64 bits, `most` of them at most: an array of uint64."""
 
     most: int
 
@@ -359,7 +359,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Sequence:
-    """A vector: a list, of at most so many items."""
+    """A vector: a list, of `most` items at most."""
 
     of: Schema
     most: int
@@ -378,7 +378,7 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Table:
-    """A map: a dictionary, of at most so many entries."""
+    """A map: a dictionary, of `most` entries at most."""
 
     key: Schema
     of: Schema

@@ -2,7 +2,7 @@
 """Parameter sets of OpenFHE: what its tree of a context says, and the engine's context for it.
 
 A set's bytes have the data primes and how keys are switched; the special primes follow from them: the largest below
-2^auxiliary bits that are 1 modulo 2n and no data primes, so many that their bits are at least those of the largest
+2^auxiliary bits that are 1 modulo 2n and no data primes, until their bits are at least those of the largest
 digit and four more. Keys have them as they are.
 """
 
@@ -118,7 +118,7 @@ def moduli_of(ring: dict[str, Any]) -> tuple[int, ...]:
 
 
 def special_primes(n: int, data: Sequence[int], digits: int, bits: int) -> tuple[int, ...]:
-    """Return the special primes of a set. Raises InputError where there are none of so many bits."""
+    """Return the special primes of a set. Raises InputError for auxiliary primes of other sizes."""
     if not 20 <= bits <= MOST_BITS:
         raise InputError(f"{LIBRARY} bytes: auxiliary primes of {bits} bits; 20 to {MOST_BITS} are read")
     each = -(-len(data) // digits)

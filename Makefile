@@ -111,7 +111,7 @@ check-all: ## Run each heavy check whole and write down what ran when; ARGS=--li
 # compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table
 # and space, NSGA-II beside all 537,600 points, bounds on errors), lattigo (whole kernels beside the same in Lattigo,
 # needs Go), peers (answers, noise and times beside other libraries from package registries, an hour), interchange (clients and servers of
-# ours and SEAL together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
+# ours and SEAL, ours and OpenFHE together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
 WHAT ?= ours
 BENCH_ours = cargo bench --locked -p ringsmith-bench --bench '*' && $(PY) bench/evaluation.py
 BENCH_kernels = $(PY) bench/kernels.py

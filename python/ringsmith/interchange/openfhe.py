@@ -107,7 +107,10 @@ def _set(kind: str, tree: Any) -> tuple[Set, dict[str, Any]]:
     context = _owner_tree(kind, tree)["cc"]
     special = None
     if kind in ("relinearization key", "rotation keys") and (digits := _first_key(tree)["ak"]):
-        special = moduli_of(digits[0]["p"])[len(set_of(context, ()).data) :]
+        data, moduli = set_of(context, ()).data, moduli_of(digits[0]["p"])
+        if moduli[: len(data)] != data:
+            raise failure("a key over other data primes than its set has")
+        special = moduli[len(data) :]
     return set_of(context, special), context
 
 

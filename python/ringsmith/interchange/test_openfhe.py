@@ -17,8 +17,8 @@ import pytest
 from ringsmith import _native, bfv, ckks
 from ringsmith.errors import FormatError, InputError, RingsmithError
 from ringsmith.interchange import openfhe
-from ringsmith.interchange.cereal import BinarySource, JsonSource, Pointer, Record
-from ringsmith.interchange.openfhe_schema import KEY, POLYNOMIAL
+from ringsmith.interchange.cereal import BinarySource, JsonSource, Pointer, Record, Target
+from ringsmith.interchange.openfhe_schema import FILES, KEY, POLYNOMIAL
 from ringsmith.interchange.openfhe_set import Set, context_tree, set_of, special_primes
 from ringsmith.interchange.openfhe_slots import rotated, to_openfhes, to_ours
 from ringsmith.interchange.ring import owner_of
@@ -223,6 +223,17 @@ def test_sets_that_are_made_in_another_way_are_named() -> None:
         tree["cc"]["value0"]["value0"][name] = value
         with pytest.raises(InputError, match=words):
             set_of(tree)
+
+
+def test_keys_over_other_primes_than_their_set_are_refused() -> None:
+    tree = FILES["relinearization key"].read(BinarySource(KNOWN["ckks"]["relin"], "OpenFHE"), "value0")
+    (key,) = next(iter(tree.values()))
+    ring = key["ak"][0]["p"]
+    ring["p"] = ring["p"][1:]
+    target = Target()
+    FILES["relinearization key"].write(target, "value0", tree)
+    with pytest.raises(FormatError, match="a key over other data primes than its set has"):
+        openfhe.read_set(target.finish(), **INSECURE)
 
 
 def test_damage_is_named(case: Case) -> None:

@@ -197,7 +197,7 @@ class Co:
         moduli = _native.default_moduli([bits] * info["lanes"], n, n)
         self.sensible: dict[str, Any] = {
             "name": "polymul", "operations": ["polymul"], "knobs": knobs, "memory": preset.port_memory,
-            "library": "/nonexistent.so", "options": "",
+            "library": "/nonexistent.so", "options": "", "port": "/nonexistent", "baud": 115_200, "patience": 0.1,
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! State shared by the cores of a simulated device: simulation, host memory, command queues to be filled.
+//! State shared by the cores of a device: what it is reached by with the host memory, command queues to be filled.
 
 use crate::controller::{Controller, Round};
 use crate::controller_registers as c;
 use crate::info_block::{bit, field};
 use crate::registers as r;
-use crate::simulator::{Ending, RawEvent, Simulator};
+use crate::transport::{Ending, RawEvent, Transport};
 use crate::{DeviceError, Stop};
 
 /// log2 of the bytes of a core's registers.
@@ -31,9 +31,9 @@ struct Feed {
     events: Vec<RawEvent>,
 }
 
-/// A simulated device.
+/// A device.
 pub struct Board {
-    pub simulator: Simulator,
+    pub transport: Box<dyn Transport>,
     /// Host buffers given out.
     pub buffers: u32,
     feeds: Vec<Feed>,
@@ -41,9 +41,9 @@ pub struct Board {
 
 impl Board {
     /// A device with `cores` cores.
-    pub fn new(simulator: Simulator, cores: usize) -> Self {
+    pub fn new(transport: Box<dyn Transport>, cores: usize) -> Self {
         Self {
-            simulator,
+            transport,
             buffers: 0,
             feeds: (0..cores).map(|_| Feed::default()).collect(),
         }
@@ -61,7 +61,7 @@ impl Board {
 
     /// Register accesses and frames, and cycles, until now.
     fn spent(&self) -> Result<(u64, u64), DeviceError> {
-        Ok((self.simulator.link()?.frames, self.simulator.cycles()?))
+        Ok((self.transport.link()?.frames, self.transport.cycles()?))
     }
 
     /// Fills the memory of a core's controller, if it has one, with the next part of the program.
@@ -78,7 +78,7 @@ impl Board {
     }
 
     pub fn read_register(&mut self, core: usize, address: u32) -> Result<u32, DeviceError> {
-        self.simulator
+        self.transport
             .read_register((core as u32) << WINDOW | address)
     }
 
@@ -88,7 +88,7 @@ impl Board {
         address: u32,
         value: u32,
     ) -> Result<(), DeviceError> {
-        self.simulator
+        self.transport
             .write_register((core as u32) << WINDOW | address, value)
     }
 
@@ -96,7 +96,7 @@ impl Board {
     /// count from the first start of all.
     pub fn submit(&mut self, core: usize, words: &[u64]) -> Result<(), DeviceError> {
         if self.feeds.iter().all(|feed| !feed.running) {
-            self.simulator.events()?;
+            self.transport.events()?;
             self.feeds.iter_mut().for_each(|feed| feed.events.clear());
         }
         let feed = &mut self.feeds[core];
@@ -105,8 +105,8 @@ impl Board {
         self.load(core)?;
         let after = self.spent()?;
         self.feeds[core].round = Round {
-            load_transactions: after.0 - before.0,
-            load_cycles: after.1 - before.1,
+            load_transactions: after.0.saturating_sub(before.0),
+            load_cycles: after.1.saturating_sub(before.1),
             ..Round::default()
         };
         Ok(())
@@ -175,19 +175,19 @@ impl Board {
         let ending = self.wait_for(core, limit, stop);
         let after = self.spent()?;
         let feed = &mut self.feeds[core];
-        feed.round.transactions = after.0 - before.0;
-        feed.round.cycles = after.1 - before.1;
+        feed.round.transactions = after.0.saturating_sub(before.0);
+        feed.round.cycles = after.1.saturating_sub(before.1);
         ending
     }
 
     fn wait_for(&mut self, core: usize, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
         self.push()?;
-        let deadline = self.simulator.cycles()? + limit;
+        let deadline = self.transport.cycles()? + limit;
         let alone = self.feeds.len() == 1;
         while self.feeds[core].ending.is_none() {
-            let left = deadline.saturating_sub(self.simulator.cycles()?).max(1);
+            let left = deadline.saturating_sub(self.transport.cycles()?).max(1);
             if alone && self.feeds[core].controller.is_some() {
-                let ending = self.simulator.run_program(left, stop)?;
+                let ending = self.transport.run_program(left, stop)?;
                 if ending == Ending::Idle && !self.feeds[core].pending.is_empty() {
                     self.load(core)?;
                     self.push()?;
@@ -197,18 +197,18 @@ impl Board {
                 break;
             }
             if alone && self.feeds[core].pending.is_empty() {
-                let ending = self.simulator.run(left, stop)?;
+                let ending = self.transport.run(left, stop)?;
                 self.feeds[core].ending = Some(ending);
                 break;
             }
             if stop() {
                 return Err(DeviceError::Interrupted);
             }
-            if self.simulator.cycles()? > deadline {
+            if self.transport.cycles()? > deadline {
                 self.feeds[core].ending = Some(Ending::Hung);
                 break;
             }
-            self.simulator.step(STEP)?;
+            self.transport.step(STEP)?;
             self.tend()?;
         }
         self.feeds[core].running = false;
@@ -217,7 +217,7 @@ impl Board {
 
     /// The events of a core in this round, and the cycle of the first start of all cores.
     pub fn take_events(&mut self, core: usize) -> Result<(u64, Vec<RawEvent>), DeviceError> {
-        for event in self.simulator.events()? {
+        for event in self.transport.events()? {
             self.feeds[usize::from(event.core)].events.push(event);
         }
         let events = self.feeds.iter().flat_map(|feed| &feed.events);
@@ -228,8 +228,8 @@ impl Board {
 
     /// Resets a core; the only one by the device's own reset.
     pub fn reset(&mut self, core: usize) -> Result<(), DeviceError> {
-        self.simulator.inject_hang(false)?;
-        self.simulator.inject_fault(0, 0)?;
+        self.transport.inject_hang(false)?;
+        self.transport.inject_fault(0, 0)?;
         let mut controller = self.feeds[core].controller.take();
         controller.iter_mut().for_each(Controller::forget);
         self.feeds[core] = Feed {
@@ -237,21 +237,21 @@ impl Board {
             ..Feed::default()
         };
         if self.feeds.len() == 1 {
-            self.simulator.reset()?;
-            return self.simulator.events().map(drop);
+            self.transport.reset()?;
+            return self.transport.events().map(drop);
         }
         if self.feeds[core].controller.is_some() {
             self.write_register(core, c::CONTROLLER_CONTROL, 0)?;
         }
         self.write_register(core, r::CONTROL, bit(r::CONTROL_RESET))?;
-        let deadline = self.simulator.cycles()? + DRAIN;
+        let deadline = self.transport.cycles()? + DRAIN;
         while field(self.read_register(core, r::STATUS)?, r::STATUS_IDLE) == 0 {
-            if self.simulator.cycles()? > deadline {
+            if self.transport.cycles()? > deadline {
                 return Err(DeviceError::Foreign {
                     what: format!("core {core} does not come out of its reset"),
                 });
             }
-            self.simulator.step(STEP)?;
+            self.transport.step(STEP)?;
         }
         Ok(())
     }

@@ -89,6 +89,14 @@ pub enum DeviceError {
         /// Why.
         what: String,
     },
+    /// A board at a port, or the port, does not do what it is asked for.
+    #[error("{port}: {what}")]
+    Port {
+        /// The port.
+        port: String,
+        /// Why.
+        what: String,
+    },
     /// The device lacks the test hook.
     #[error("this device cannot inject a fault of that kind")]
     NoInjection,

@@ -21,6 +21,19 @@ pub struct LinkUse {
     pub cycles: u64,
 }
 
+/// What a board at a port tells beside its traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PortUse {
+    /// Clock of the core in kHz.
+    pub clock_khz: u32,
+    /// Seconds spent on the port since open.
+    pub seconds: f64,
+    /// Frames that were sent again.
+    pub resent: u64,
+    /// Cycles in which units other than the memory unit worked, of all programs since open.
+    pub busy_cycles: u64,
+}
+
 /// Whether a device that is at work is to stop; called by the thread that waits for it.
 pub type Stop<'a> = &'a dyn Fn() -> bool;
 
@@ -118,6 +131,11 @@ pub trait Device: Send {
 
     /// Traffic on the serial link since open, if there is one.
     fn link(&self) -> Option<LinkUse> {
+        None
+    }
+
+    /// A board's clock and use of its port; nothing of another device.
+    fn port(&self) -> Option<PortUse> {
         None
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL).
+//! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL, a board).
 //!
 //! [`Device`] is the unchecked interface of a device; programs use [`Driver`]: it learns the build from the info block,
 //! tracks the contents of slots and tables, and refuses illegal programs before the device sees them.
@@ -12,6 +12,7 @@ mod controller_registers;
 mod conversions;
 mod driver;
 mod error;
+mod hardware;
 mod info_block;
 mod intact;
 mod interface;
@@ -20,20 +21,21 @@ mod moves;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the driver uses part of the register map")]
 mod registers;
+mod serial;
 mod simulator;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod together;
-mod verilated;
+mod transport;
 
 pub use controller::Round;
 pub use conversions::free_entries;
 pub use driver::{Driver, PATIENCE, Transfers, checksum};
 pub use error::DeviceError;
+pub use hardware::Hardware;
 pub(crate) use interface::check_room;
-pub use interface::{Device, Entry, Injection, LinkUse, Stop};
+pub use interface::{Device, Entry, Injection, LinkUse, PortUse, Stop};
 pub use model::{Cause, Conversion, Digit, Event, Profile};
 pub use modeled::Modeled;
 pub use together::{predict, run_together};
-pub use verilated::Verilated;

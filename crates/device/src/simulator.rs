@@ -9,36 +9,8 @@ use std::path::Path;
 use libloading::Library;
 
 use crate::error::DeviceError;
-use crate::interface::{LinkUse, Stop};
-
-/// Start or end of an instruction, as the simulator records it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)]
-pub struct RawEvent {
-    /// Cycles of the clock.
-    pub cycle: u64,
-    /// Instructions of the core since clear.
-    pub index: u32,
-    /// 0 compute, 1 memory, 2 base conversion.
-    pub unit: u8,
-    /// 0 start, 1 end.
-    pub end: u8,
-    /// Opcode, with starts only.
-    pub opcode: u8,
-    /// Which core.
-    pub core: u8,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Queue empty, units idle.
-    Idle,
-    /// The core stopped with an error.
-    Failed,
-    /// The limit of cycles passed.
-    Hung,
-}
+use crate::interface::{LinkUse, PortUse, Stop};
+use crate::transport::{Ending, RawEvent, Transport};
 
 type Handle = *mut c_void;
 
@@ -135,105 +107,6 @@ impl Simulator {
         Err(self.broken(text.to_string_lossy().into_owned()))
     }
 
-    /// Pulse the reset.
-    ///
-    /// # Errors
-    /// The library's error.
-    pub fn reset(&mut self) -> Result<(), DeviceError> {
-        let status = call!(self, b"rs_reset\0", fn() -> c_int,);
-        self.accept(status).map(drop)
-    }
-
-    /// Read a register over the real bus or link.
-    ///
-    /// # Errors
-    /// A bus error, or a simulation that died.
-    pub fn read_register(&mut self, address: u32) -> Result<u32, DeviceError> {
-        let mut value = 0u32;
-        let status = call!(
-            self,
-            b"rs_reg_read\0",
-            fn(u32, *mut u32) -> c_int,
-            address,
-            &raw mut value
-        );
-        self.accept(status).map(|_| value)
-    }
-
-    /// Write a register over the real bus or link.
-    ///
-    /// # Errors
-    /// As [`Simulator::read_register`].
-    pub fn write_register(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        let status = call!(
-            self,
-            b"rs_reg_write\0",
-            fn(u32, u32) -> c_int,
-            address,
-            value
-        );
-        self.accept(status).map(drop)
-    }
-
-    /// Read host memory.
-    ///
-    /// # Errors
-    /// Out of range.
-    pub fn read_memory(&mut self, address: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        let length = out.len() as u64;
-        let status = call!(
-            self,
-            b"rs_mem_read\0",
-            fn(u64, *mut u8, u64) -> c_int,
-            address,
-            out.as_mut_ptr(),
-            length
-        );
-        self.accept(status).map(drop)
-    }
-
-    /// Write host memory.
-    ///
-    /// # Errors
-    /// Out of range.
-    pub fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
-        let length = bytes.len() as u64;
-        let status = call!(
-            self,
-            b"rs_mem_write\0",
-            fn(u64, *const u8, u64) -> c_int,
-            address,
-            bytes.as_ptr(),
-            length
-        );
-        self.accept(status).map(drop)
-    }
-
-    /// Clock until the core is idle or has failed, or `limit` cycles have passed;
-    /// `stop` is asked every few hundred cycles.
-    ///
-    /// # Errors
-    /// A simulation that died (an assertion of the RTL fired); [`DeviceError::Interrupted`].
-    pub fn run(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
-        let mut stop = stop;
-        self.watch(Some(asked), (&raw mut stop).cast())?;
-        let status = call!(self, b"rs_run\0", fn(u64) -> c_int, limit);
-        self.watch(None, std::ptr::null_mut())?;
-        self.ending(status)
-    }
-
-    /// As [`Simulator::run`], until the controller's program is done or the controller has stopped.
-    ///
-    /// # Errors
-    /// As [`Simulator::run`].
-    pub fn run_program(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
-        let mut stop = stop;
-        self.watch(Some(asked), (&raw mut stop).cast())?;
-        let status = call!(self, b"rs_run_program\0", fn(u64) -> c_int, limit);
-        self.watch(None, std::ptr::null_mut())?;
-        self.ending(status)
-    }
-
     /// The ending that a function which clocks to the end has returned.
     fn ending(&self, status: c_int) -> Result<Ending, DeviceError> {
         Ok(match self.accept(status)? {
@@ -254,29 +127,89 @@ impl Simulator {
         );
         Ok(())
     }
+}
 
-    /// Clock a number of cycles.
-    ///
-    /// # Errors
-    /// As [`Simulator::run`].
-    pub fn step(&mut self, cycles: u64) -> Result<(), DeviceError> {
+impl Transport for Simulator {
+    fn reset(&mut self) -> Result<(), DeviceError> {
+        let status = call!(self, b"rs_reset\0", fn() -> c_int,);
+        self.accept(status).map(drop)
+    }
+
+    fn read_register(&mut self, address: u32) -> Result<u32, DeviceError> {
+        let mut value = 0u32;
+        let status = call!(
+            self,
+            b"rs_reg_read\0",
+            fn(u32, *mut u32) -> c_int,
+            address,
+            &raw mut value
+        );
+        self.accept(status).map(|_| value)
+    }
+
+    fn write_register(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        let status = call!(
+            self,
+            b"rs_reg_write\0",
+            fn(u32, u32) -> c_int,
+            address,
+            value
+        );
+        self.accept(status).map(drop)
+    }
+
+    fn read_memory(&mut self, address: u64, out: &mut [u8]) -> Result<(), DeviceError> {
+        let length = out.len() as u64;
+        let status = call!(
+            self,
+            b"rs_mem_read\0",
+            fn(u64, *mut u8, u64) -> c_int,
+            address,
+            out.as_mut_ptr(),
+            length
+        );
+        self.accept(status).map(drop)
+    }
+
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let length = bytes.len() as u64;
+        let status = call!(
+            self,
+            b"rs_mem_write\0",
+            fn(u64, *const u8, u64) -> c_int,
+            address,
+            bytes.as_ptr(),
+            length
+        );
+        self.accept(status).map(drop)
+    }
+
+    fn run(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        let mut stop = stop;
+        self.watch(Some(asked), (&raw mut stop).cast())?;
+        let status = call!(self, b"rs_run\0", fn(u64) -> c_int, limit);
+        self.watch(None, std::ptr::null_mut())?;
+        self.ending(status)
+    }
+
+    fn run_program(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
+        let mut stop = stop;
+        self.watch(Some(asked), (&raw mut stop).cast())?;
+        let status = call!(self, b"rs_run_program\0", fn(u64) -> c_int, limit);
+        self.watch(None, std::ptr::null_mut())?;
+        self.ending(status)
+    }
+
+    fn step(&mut self, cycles: u64) -> Result<(), DeviceError> {
         let status = call!(self, b"rs_step\0", fn(u64) -> c_int, cycles);
         self.accept(status).map(drop)
     }
 
-    /// Clock cycles simulated since open.
-    ///
-    /// # Errors
-    /// A library without the symbol.
-    pub fn cycles(&self) -> Result<u64, DeviceError> {
+    fn cycles(&self) -> Result<u64, DeviceError> {
         Ok(call!(self, b"rs_cycles\0", fn() -> u64,))
     }
 
-    /// Take the recorded events.
-    ///
-    /// # Errors
-    /// A library without the symbol.
-    pub fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
+    fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
         let mut all = Vec::new();
         loop {
             let mut chunk = vec![RawEvent::default(); 1024];
@@ -295,21 +228,13 @@ impl Simulator {
         }
     }
 
-    /// Traffic on the serial link since open.
-    ///
-    /// # Errors
-    /// A library without the symbol.
-    pub fn link(&self) -> Result<LinkUse, DeviceError> {
+    fn link(&self) -> Result<LinkUse, DeviceError> {
         let mut used = LinkUse::default();
         call!(self, b"rs_link\0", fn(*mut LinkUse), &raw mut used);
         Ok(used)
     }
 
-    /// Makes the core's results wrong for a while.
-    ///
-    /// # Errors
-    /// The library's error.
-    pub fn inject_fault(&mut self, after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError> {
+    fn inject_fault(&mut self, after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError> {
         let status = call!(
             self,
             b"rs_inject_fault\0",
@@ -320,13 +245,13 @@ impl Simulator {
         self.accept(status).map(drop)
     }
 
-    /// Stops the answers of the host memory, or resumes them.
-    ///
-    /// # Errors
-    /// The library's error.
-    pub fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
+    fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
         let status = call!(self, b"rs_inject_hang\0", fn(c_int) -> c_int, on.into());
         self.accept(status).map(drop)
+    }
+
+    fn port(&self) -> Option<PortUse> {
+        None
     }
 }
 

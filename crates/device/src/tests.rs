@@ -503,7 +503,7 @@ fn wrong_shapes_are_refused() {
 
 #[test]
 fn a_library_that_is_none_is_refused() {
-    let error = crate::Verilated::open(
+    let error = crate::Hardware::open(
         std::path::Path::new("/nonexistent/lib.so"),
         isa::PortMemory::IDEAL,
         &[],

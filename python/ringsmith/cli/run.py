@@ -101,7 +101,9 @@ def run(
     ],
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
-    on: Annotated[str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET, record:FILE")] = "cpu",
+    on: Annotated[
+        str, typer.Option("--on", help="engine: cpu, model:PRESET, rtl:PRESET, board:PORT, record:FILE")
+    ] = "cpu",
     inputs: Inputs = None,
     output: Annotated[Path | None, typer.Option("--output", help="write the decrypted result (.npy, .csv)")] = None,
     seed: Annotated[str | None, typer.Option("--seed", help="reproduce a run to the byte; never for real data")] = None,

@@ -33,6 +33,7 @@ from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.presets import CONVERSIONS, OPERATIONS, SYSTEM, AnyPreset, Preset, load_any, parse_overrides, room
 from ringsmith.report.batch import batch_report, half_of, steady_report
+from ringsmith.runtime import board
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import write_trace
 from ringsmith.specs import shown
@@ -122,7 +123,9 @@ def simulate(
     op: Annotated[str, typer.Argument(help="instruction or operation")],
     n: N = None,
     overrides: Overrides = None,
-    on: Annotated[str, typer.Option("--on", help="rtl, or model (no simulation)")] = "rtl",
+    on: Annotated[
+        str, typer.Option("--on", help="rtl, model (no simulation), or board:PORT, which holds the preset's bitstream")
+    ] = "rtl",
     allow_insecure: Insecure = False,
     primes: Primes = None,
     special: Special = 1,
@@ -138,8 +141,8 @@ def simulate(
     """Simulate one instruction or operation on the RTL of a preset and check its result."""
     if trace is not None:
         check_place(trace)
-    if on not in KINDS:
-        raise InputError(f"--on {shown(on)}: {' or '.join(KINDS)}")
+    if on not in KINDS and not on.startswith(f"{board.KIND}:"):
+        raise InputError(f"--on {shown(on)}: {', '.join(KINDS)} or {board.KIND}:PORT")
     whole = Whole(
         allow_insecure=allow_insecure, batch=batch or 1, primes=primes, special=special, digit_primes=digit_primes,
         data_bits=data_bits, purpose=RELINEARIZE if op == RELINEARIZE else "rotation",
@@ -238,8 +241,8 @@ def _system(made: Preset, request: Request) -> int:
 def _measured(made: Preset, request: Request, degree: int) -> dict[str, Any]:
     """Build the device, run the operation and what it is compared with, and return the report."""
     op, what = request.op, request.whole
-    with console().status(Text(f"{request.on}:{made.name}: building")) as status:
-        device = open_device(request.on, made)
+    with console().status(Text(f"{request.on}: {made.name}: building")) as status:
+        device = _opened(request.on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree, what)
@@ -255,6 +258,14 @@ def _measured(made: Preset, request: Request, degree: int) -> dict[str, Any]:
         write_trace(request.trace, f"{device.name} {op}", outcome["profile"], device.clock_mhz, outcome["assembly"])
         report["trace"] = str(request.trace)
     return report
+
+
+def _opened(on: str, made: Preset) -> OpenDevice:
+    """Open the device to measure."""
+    if on in KINDS:
+        return open_device(on, made)
+    where = board.address(on.removeprefix(f"{board.KIND}:"))
+    return OpenDevice(where.name, made, board.open_for(made, where))
 
 
 def _comparisons(device: OpenDevice, request: Request, degree: int, outcome: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ringsmith.errors import InputError
-from ringsmith.presets import OPERATIONS, parse_overrides, preset_names
-from ringsmith.runtime.devices import OpenDevice, open_device
+from ringsmith.presets import parse_overrides, preset_names
+from ringsmith.runtime.devices import Opened, open_device
 from ringsmith.runtime.engine import Engine, EngineOptions
 from ringsmith.runtime.run_trace import Step, take_ran, write_run
 from ringsmith.runtime.timeline import summary
@@ -25,7 +25,7 @@ class DeviceEngine:
 
     recording = None
 
-    def __init__(self, device: OpenDevice, options: EngineOptions) -> None:
+    def __init__(self, device: Opened, options: EngineOptions) -> None:
         """Use an opened device."""
         self._device = device
         self._native = device.native.alone() if options.device_only else device.native
@@ -60,7 +60,8 @@ class DeviceEngine:
             },
             "offloaded": usage["offloaded"],
             "on_host": dict(usage["on_host"]) | _beside(usage["host_work"]),
-            "on_host_because": {name: self._reason(name) for name in usage["on_host"]} | _because(usage["host_work"]),
+            "on_host_because": {name: self._device.lacks(name) for name in usage["on_host"]}
+            | _because(usage["host_work"]),
             "host_work": [{key: one[key] for key in ("kind", "count", "because")} for one in usage["host_work"]],
             "send": self._moved(usage["send"]) | {"written_bytes": usage["written_bytes"]},
             "compute": {"cycles": usage["compute_cycles"], "ms": round(usage["compute_cycles"] / clock / 1e3, 6)},
@@ -82,12 +83,6 @@ class DeviceEngine:
         cores = take_ran(self._native)
         name, clock = f"{self.name} {kernel}", self._device.clock_mhz
         write_run(Path(self._trace), name, steps, cores, device=self.name, clock_mhz=clock)
-
-    def _reason(self, operation: str) -> str:
-        """Say why the host did all of an operation."""
-        if operation in OPERATIONS and operation not in self._device.preset.operations:
-            return f"the operations of preset {self._device.preset.name} do not name it"
-        return "the build lacks the degree, the primes or the unit for it, or fewer polynomials cross so"
 
     def _moved(self, moved: dict[str, Any]) -> dict[str, Any]:
         return {**moved, "ms": round(self._device.link_ms(moved["bytes"], moved["cycles"]), 6)}

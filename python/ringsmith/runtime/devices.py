@@ -5,15 +5,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ringsmith import _native
 from ringsmith.errors import InputError
 from ringsmith.hw.device import build_device
 from ringsmith.hw.firmware import firmware
-from ringsmith.presets import Preset, load_preset
+from ringsmith.presets import OPERATIONS, Preset, load_preset
 
 KINDS = ("model", "rtl")
+
+
+class Opened(Protocol):
+    """A device that is open."""
+
+    @property
+    def native(self) -> _native.Device:
+        """The device itself."""
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+
+    @property
+    def clock_mhz(self) -> float:
+        """The clock at which times are given."""
+
+    def link_ms(self, size: int, cycles: int) -> float:
+        """Milliseconds that a transfer takes."""
+
+    def lacks(self, operation: str) -> str:
+        """Say why the host did all of an operation."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +61,12 @@ class OpenDevice:
         if self.preset.host == "serial":
             return size * 8 / self.preset.serial_mhz / 1e3
         return cycles / self.clock_mhz / 1e3
+
+    def lacks(self, operation: str) -> str:
+        """Say why the host did all of an operation."""
+        if operation in OPERATIONS and operation not in self.preset.operations:
+            return f"the operations of preset {self.preset.name} do not name it"
+        return "the build lacks the degree, the primes or the unit for it, or fewer polynomials cross so"
 
 
 def open_device(

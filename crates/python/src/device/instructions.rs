@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Instructions as text and words, and moduli that suit a build.
+//! Instructions as text and words, degrees, moduli that suit a build, names of operations.
 
-use crate::errors::OrRaise;
+use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
 use isa::Instruction;
-use offload::simulate;
+use offload::{Form, Workload, simulate};
 use pyo3::prelude::*;
 
 /// The words of a program's text.
@@ -51,4 +51,24 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(disassemble, m)?)?;
     m.add_function(wrap_pyfunction!(instruction_set, m)?)?;
     m.add_function(wrap_pyfunction!(default_moduli, m)?)
+}
+
+/// log2 of a degree that the instruction word can hold.
+pub fn log2_degree(n: usize) -> PyResult<u8> {
+    let legal = n.is_power_of_two() && (8..=32768).contains(&n);
+    legal.then(|| n.trailing_zeros() as u8).ok_or_else(|| {
+        Kind::Input.error(format!(
+            "n = {n} is no ring degree: a power of two from 8 to 32768"
+        ))
+    })
+}
+
+/// The operation of a name, of a scheme whose ciphertexts are values or coefficients.
+pub fn workload(name: &str, values: bool) -> PyResult<Workload> {
+    let ciphertexts = match values {
+        true => Form::Values,
+        false => Form::Coefficients,
+    };
+    Workload::from_name(name, ciphertexts)
+        .ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
 }

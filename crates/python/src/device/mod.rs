@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
+mod board;
 mod instructions;
 pub mod reports;
 
@@ -10,9 +11,10 @@ use crate::numbers::number;
 use crate::work::Work;
 use ::backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use ::backend::{Coprocessor, measure};
-use ::device::{Conversion, DeviceError, Digit, Driver, Injection, Modeled, PATIENCE, Verilated};
+use ::device::{Conversion, DeviceError, Digit, Driver, Hardware, Injection, Modeled, PATIENCE};
+use instructions::{log2_degree, workload};
 use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
-use offload::{Form, OffloadError, Ran, Session, Workload, simulate};
+use offload::{OffloadError, Ran, Session, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use reports::{
@@ -43,25 +45,6 @@ pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyRe
     let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
     info.port_memory = port_memory(memory);
     Ok(info)
-}
-
-fn workload(name: &str, values: bool) -> PyResult<Workload> {
-    let ciphertexts = match values {
-        true => Form::Values,
-        false => Form::Coefficients,
-    };
-    Workload::from_name(name, ciphertexts)
-        .ok_or_else(|| Kind::Input.error(format!("{name:?} is no operation")))
-}
-
-/// log2 of a degree that the instruction word can hold.
-fn log2_degree(n: usize) -> PyResult<u8> {
-    let legal = n.is_power_of_two() && (8..=32768).contains(&n);
-    legal.then(|| n.trailing_zeros() as u8).ok_or_else(|| {
-        Kind::Input.error(format!(
-            "n = {n} is no ring degree: a power of two from 8 to 32768"
-        ))
-    })
 }
 
 /// A co-processor: its driver, and operations on it. A `Session` runs programs on it,
@@ -146,8 +129,23 @@ impl Device {
         #[pyo3(from_py_with = number)] firmware: Vec<u8>,
         options: &str,
     ) -> PyResult<Py<Self>> {
-        let cores = Verilated::open_cores(&library, port_memory(memory), &firmware, options);
+        let cores = Hardware::open_cores(&library, port_memory(memory), &firmware, options);
         let cores = cores.or_raise()?;
+        Self::new(py, name, operations, cores)
+    }
+
+    /// The board at a serial port, at a rate; `patience`: seconds that it may take to begin an answer.
+    #[staticmethod]
+    fn board(
+        py: Python<'_>,
+        name: String,
+        operations: Vec<String>,
+        port: PathBuf,
+        #[pyo3(from_py_with = number)] baud: u32,
+        #[pyo3(from_py_with = number)] patience: f64,
+    ) -> PyResult<Py<Self>> {
+        let patience = board::patience(baud, patience)?;
+        let cores = py.work(|| Hardware::open_board(&port, baud, patience))?;
         Self::new(py, name, operations, cores)
     }
 
@@ -562,6 +560,13 @@ impl Device {
         let mut session = self.coprocessor.session();
         let used = session.driver().device().link()?;
         Some((used.bytes_to_device, used.bytes_from_device))
+    }
+
+    /// Of a board its clock in kHz, seconds and frames on its port since open, those sent again, and cycles in which it
+    /// computed; None of another device.
+    fn port_use<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut session = self.coprocessor.session();
+        board::used(py, session.driver().device())
     }
 
     /// What the last program took of a simulated host: register accesses and cycles, and those that loaded it before

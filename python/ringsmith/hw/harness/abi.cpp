@@ -102,6 +102,10 @@ int rs_stream(void* device, uint64_t source, uint64_t sink, uint64_t beats, uint
     });
 }
 
+int64_t rs_line(void* device, const uint8_t* in, uint64_t count, uint8_t* out, uint64_t room, uint64_t cycles) {
+    return guarded(device, [=](Simulation& s) { return static_cast<int>(s.pins(in, count, out, room, cycles)); });
+}
+
 void rs_watch(void* device, int (*stop)(void*), void* context) { of(device).watch(stop, context); }
 
 uint64_t rs_cycles(void* device) { return of(device).cycles; }

@@ -24,7 +24,7 @@ struct rs_link_use {
     uint64_t frames, bytes_to_device, bytes_from_device, cycles;
 };
 
-// Options: "memory=BYTES;link=axi|byte|spi|uart;registers=byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;
+// Options: "memory=BYTES;link=axi|byte|spi|uart|pins;registers=byte|spi|uart;read_latency=CYCLES;write_latency=CYCLES;
 // rate=BYTES;seed=N", all optional. `registers` is another link of a serial host, for its register accesses alone. The
 // memory behind an AXI4 data port moves `rate` bytes in 1000 cycles, or a beat every cycle. NULL on failure:
 // rs_open_error(). Registers and memories start with random contents, drawn from the seed (1 to 2^31 - 1, default 1).
@@ -53,6 +53,10 @@ int rs_stream(void* device, uint64_t source, uint64_t sink, uint64_t beats, uint
 // nonzero, the function that clocks ends with RS_INTERRUPTED, in the middle of whatever the device does: it needs a
 // reset.
 void rs_watch(void* device, int (*stop)(void*), void* context);
+// Drive the UART's pins alone (option link=pins, with which nothing else drives them): clock `cycles` while the
+// bytes of `in`, behind those that still wait, go to the device; returns how many came from it, `room` at most. Bytes
+// that find no room are lost.
+int64_t rs_line(void* device, const uint8_t* in, uint64_t count, uint8_t* out, uint64_t room, uint64_t cycles);
 uint64_t rs_cycles(void* device);
 uint64_t rs_events(void* device, rs_event* out, uint64_t capacity);
 void rs_link(void* device, rs_link_use* out);

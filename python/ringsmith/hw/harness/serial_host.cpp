@@ -15,9 +15,11 @@ namespace {
 
 class SerialHost final : public Lines {
   public:
-    explicit SerialHost(const Options& options) : Lines(options), data_line_(line("link", options.link, kUsual)),
+    explicit SerialHost(const Options& options) : Lines(options),
+          data_line_(options.link == kPins ? kUsual : line("link", options.link, kUsual)),
           register_line_(line("registers", options.registers, data_line_)) {
         reset();
+        if (options.link == kPins) return;
         greet();
         const uint32_t shape = read_register(RS_SHAPE), capacity = read_register(RS_CAPACITY);
         lanes_ = shape >> RS_SHAPE_LANES_SHIFT & RS_SHAPE_LANES_MASK;
@@ -30,6 +32,7 @@ class SerialHost final : public Lines {
 
     void reset() override {
         Lines::reset();
+        step(kSettle);
         // Once the lines are known, a device is greeted after each reset.
         if (frame_bytes_) greet();
     }
@@ -68,6 +71,8 @@ class SerialHost final : public Lines {
     }
 
   private:
+    // The link of a device whose UART another program speaks to, by rs_line.
+    static constexpr const char* kPins = "pins";
     // Fields of a header; with the marker before and the CRC behind them.
     static constexpr size_t kFields = 6, kHeader = 11, kCrc = 4;
 
@@ -89,7 +94,6 @@ class SerialHost final : public Lines {
     }
 
     void greet() {
-        step(kSettle);
         uint8_t data[2];
         sequence_ = 0;
         exchange(kFrameGreet, 0, nullptr, data, 2, "the device does not greet");

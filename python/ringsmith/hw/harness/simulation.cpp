@@ -164,6 +164,8 @@ int Simulation::run_program(uint64_t) { throw Failure("this top has no controlle
 
 void Simulation::stream(uint64_t, uint64_t, uint64_t, uint32_t) { throw Failure("this top has no AXI4-Stream port"); }
 
+uint64_t Simulation::pins(const uint8_t*, uint64_t, uint8_t*, uint64_t, uint64_t) { throw Failure("this top has no UART"); }
+
 uint64_t Simulation::take_events(rs_event*, uint64_t) { return 0; }
 
 void Simulation::inject_bus_error(uint64_t, uint64_t) { throw Failure("this host has no memory bus"); }

@@ -74,6 +74,8 @@ class Simulation {
     // Clock until the controller's program is done (0), the controller has stopped (1) or max_cycles have passed (2).
     virtual int run_program(uint64_t max_cycles);
     virtual void stream(uint64_t source, uint64_t sink, uint64_t beats, uint32_t user);
+    // See rs_line.
+    virtual uint64_t pins(const uint8_t* in, uint64_t count, uint8_t* out, uint64_t room, uint64_t cycles);
     virtual uint64_t take_events(rs_event* out, uint64_t capacity);
     virtual void inject_bus_error(uint64_t address, uint64_t length);
     virtual void inject_fault(uint64_t after, uint64_t cycles);

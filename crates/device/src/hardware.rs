@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The generated RTL under Verilator as a device: everything goes through the registers and the host memory,
-//! as on a board.
+//! Generated RTL as a device, under Verilator or on a board: everything goes through registers and host memory.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
 use model::{Cause, Conversion, Counters, Digit, Event, Profile};
@@ -13,15 +13,17 @@ use crate::board::Board;
 use crate::controller::{self, Controller, Round};
 use crate::controller_registers as c;
 use crate::info_block::{bit, field, read_info};
-use crate::interface::LinkUse;
+use crate::interface::{LinkUse, PortUse};
 use crate::registers as r;
-use crate::simulator::{Ending, RawEvent, Simulator};
+use crate::serial::SerialHost;
+use crate::simulator::Simulator;
 use crate::tables::Write;
+use crate::transport::{Ending, RawEvent, Transport};
 use crate::{Device, DeviceError, Entry, Injection, Stop, check_room};
 
-/// A core of a simulated device behind its registers. The cores of a device share the host's memory and the clock:
+/// A core of a device behind its registers. The cores of a device share the host's memory and the clock:
 /// while one is waited for, the others work too.
-pub struct Verilated {
+pub struct Hardware {
     board: Arc<Mutex<Board>>,
     core: usize,
     info: BuildInfo,
@@ -30,9 +32,11 @@ pub struct Verilated {
     base: u32,
     before: Counters,
     counters: Counters,
+    /// Cycles in which units other than the memory unit worked, of all programs.
+    busy: u64,
 }
 
-impl Verilated {
+impl Hardware {
     /// Load a simulator library and open the device in it, with a memory behind its data port and firmware for its
     /// controller, if it has one; its first core.
     ///
@@ -49,10 +53,10 @@ impl Verilated {
         Ok(cores.take(1).next().expect("a build has a core at least"))
     }
 
-    /// As [`Verilated::open`], all cores.
+    /// As [`Hardware::open`], all cores.
     ///
     /// # Errors
-    /// As [`Verilated::open`].
+    /// As [`Hardware::open`].
     pub fn open_cores(
         path: &Path,
         memory: PortMemory,
@@ -65,10 +69,33 @@ impl Verilated {
         );
         let mut simulator = Simulator::open(path, &options)?;
         simulator.reset()?;
-        let mut info = read_info(|address| simulator.read_register(address))?;
+        Self::reached(Box::new(simulator), memory, firmware)
+    }
+
+    /// Open the board at a serial port. `patience`: time that it may take to begin an answer.
+    ///
+    /// # Errors
+    /// No such port, another program has it, nothing right answers, or no co-processor that this driver knows.
+    pub fn open_board(
+        port: &Path,
+        baud: u32,
+        patience: Duration,
+    ) -> Result<Vec<Self>, DeviceError> {
+        let mut host = SerialHost::open(port, baud, patience)?;
+        host.reset()?;
+        Self::reached(Box::new(host), PortMemory::IDEAL, &[])
+    }
+
+    /// The cores of a device that has been reset.
+    fn reached(
+        mut transport: Box<dyn Transport>,
+        memory: PortMemory,
+        firmware: &[u8],
+    ) -> Result<Vec<Self>, DeviceError> {
+        let mut info = read_info(|address| transport.read_register(address))?;
         info.port_memory = memory;
         info.validate()?;
-        let board = Arc::new(Mutex::new(Board::new(simulator, info.cores as usize)));
+        let board = Arc::new(Mutex::new(Board::new(transport, info.cores as usize)));
         if info.controller {
             let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
             for core in 0..info.cores as usize {
@@ -85,6 +112,7 @@ impl Verilated {
             base: 0,
             before: Counters::default(),
             counters: Counters::default(),
+            busy: 0,
         };
         Ok((0..info.cores as usize).map(core).collect())
     }
@@ -182,8 +210,14 @@ impl Verilated {
             .collect();
         events.sort_by_key(|event| event.index);
         let after = self.snapshot()?;
+        let busy = |counters: &Counters| {
+            counters.busy_compute + counters.busy_rns + counters.busy_pointwise
+        };
+        let worked = busy(&after).saturating_sub(busy(&self.before));
+        self.busy += worked;
         self.counters = Counters {
-            cycles: events.iter().map(|event| event.end).max().unwrap_or(0),
+            // Without a record of its instructions a board tells the cycles in which it computed.
+            cycles: events.iter().map(|event| event.end).max().unwrap_or(worked),
             busy_compute: model::in_flight(&events, Unit::Compute),
             busy_memory: model::in_flight(&events, Unit::Memory),
             busy_rns: model::in_flight(&events, Unit::Rns),
@@ -223,6 +257,15 @@ impl Verilated {
     /// The oldest instruction that has not ended. SYNC leaves no record: it is over if a later one has started.
     fn hung(&self, cycles: u64) -> Result<DeviceError, DeviceError> {
         let (_, events) = self.board().take_events(self.core)?;
+        if self.board().transport.port().is_some() {
+            let index = self.read_register(r::RETIRED)?.wrapping_sub(self.base) as usize;
+            let text = self.text(index);
+            return Ok(DeviceError::Timeout {
+                index,
+                text,
+                cycles,
+            });
+        }
         let base = self.base;
         let ended = |index: usize| {
             events
@@ -243,7 +286,7 @@ impl Verilated {
     }
 }
 
-impl Device for Verilated {
+impl Device for Hardware {
     fn info(&self) -> &BuildInfo {
         &self.info
     }
@@ -271,13 +314,13 @@ impl Device for Verilated {
             .collect();
         let mut held = vec![0; self.span(data.len())];
         if held.len() > data.len() {
-            self.board().simulator.read_memory(address, &mut held)?;
+            self.board().transport.read_memory(address, &mut held)?;
         }
         let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
         for (old, new) in held.chunks_mut(row).zip(data.chunks(piece)) {
             old[..new.len()].copy_from_slice(new);
         }
-        self.board().simulator.write_memory(address, &held)
+        self.board().transport.write_memory(address, &held)
     }
 
     fn read(&mut self, buffer: u32, lane: usize, n: usize) -> Result<Vec<u128>, DeviceError> {
@@ -289,7 +332,7 @@ impl Device for Verilated {
             )));
         }
         let mut held = vec![0; self.span(n * bytes)];
-        self.board().simulator.read_memory(address, &mut held)?;
+        self.board().transport.read_memory(address, &mut held)?;
         let (piece, row) = (self.info.piece() * bytes, self.info.row_bytes());
         let pieces = held.chunks(row).map(|row| &row[..piece.min(row.len())]);
         let data = pieces.collect::<Vec<_>>().concat();
@@ -352,7 +395,7 @@ impl Device for Verilated {
     }
 
     fn link(&self) -> Option<LinkUse> {
-        let used = self.board().simulator.link().ok();
+        let used = self.board().transport.link().ok();
         used.filter(|_| self.info.host == Host::Serial)
     }
 
@@ -360,8 +403,20 @@ impl Device for Verilated {
         Some(self.board().round(self.core))
     }
 
+    fn port(&self) -> Option<PortUse> {
+        let used = self.board().transport.port()?;
+        Some(PortUse {
+            busy_cycles: self.busy,
+            ..used
+        })
+    }
+
     fn simulated_cycles(&self) -> u64 {
-        self.board().simulator.cycles().unwrap_or(0)
+        let board = self.board();
+        match board.transport.port() {
+            Some(_) => 0,
+            None => board.transport.cycles().unwrap_or(0),
+        }
     }
 
     fn reset(&mut self) -> Result<(), DeviceError> {
@@ -369,13 +424,13 @@ impl Device for Verilated {
     }
 
     fn inject(&mut self, fault: Injection) -> Result<(), DeviceError> {
-        let simulator = &mut self.board().simulator;
+        let transport = &mut self.board().transport;
         match fault {
-            Injection::Stall(on) => simulator.inject_hang(on),
+            Injection::Stall(on) => transport.inject_hang(on),
             Injection::FaultyResults {
                 after_cycles,
                 for_cycles,
-            } => simulator.inject_fault(after_cycles, for_cycles),
+            } => transport.inject_fault(after_cycles, for_cycles),
         }
     }
 }

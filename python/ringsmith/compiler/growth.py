@@ -88,6 +88,10 @@ def _error(node: Node, errors: list[Errors]) -> Any:
             return _most(node.args[0]) * errors[1] + errors[0] * _most(node.args[1]) + 1
         case Op.MATMUL:
             return _most(node.args[0]) @ errors[1] + errors[0] @ _most(node.args[1]) + 1
+        case Op.LINEAR:
+            own, entries = np.broadcast_to(errors[0], node.args[0].shape).reshape(-1), node.attributes
+            terms = _most(node.args[1])[entries["picks"]] * own[entries["columns"]]
+            return np.bincount(entries["rows"], weights=terms, minlength=node.low.size).reshape(node.shape) + 1
         case Op.SUM:
             return errors[0].sum(axis=node.attributes["axis"])
         case Op.INDEX | Op.JOIN:

@@ -136,6 +136,8 @@ def _remade(node: Node, args: tuple[Node, ...]) -> Node:
             return nodes.chebyshev(args[0], attributes["coefficients"], attributes["low"], attributes["high"], where)
         case Op.MATMUL:
             return nodes.matmul(args[0], args[1], where)
+        case Op.LINEAR:
+            return nodes.linear(args[0], args[1], attributes, node.shape, where)
         case Op.SUM:
             return nodes.total(args[0], attributes["axis"], where)
         case Op.INDEX:

@@ -15,6 +15,7 @@ from ringsmith.frontend.refusals import IN_ARRAY, Refusing, refusal
 from ringsmith.frontend.remedies import DIVIDED, INTEGERS, REALS, ROOT
 from ringsmith.ir import nodes
 from ringsmith.ir.graph import Node, Op, Shape
+from ringsmith.ir.sparse_map import SparseMap
 from ringsmith.location import Location, here
 from ringsmith.scalars import is_number, whole
 
@@ -375,6 +376,17 @@ def matmul(left: Operand, right: Operand) -> Tensor:
     if max(a.ndim, b.ndim) > 2:
         return cast(Tensor, NUMPY["stacked"](a, b))
     return Tensor(nodes.matmul(a.node, b.node, where))
+
+
+def linear(x: Any, made: SparseMap) -> Any:
+    """Return a linear map of a tensor, or of numbers, by its entries that are not zero."""
+    if not isinstance(x, Tensor):
+        return made(np.asarray(x).reshape(-1)).reshape(made.made)
+    where = here()
+    if x.shape != made.given:
+        raise KernelError(f"a linear map of shape {made.given} and a tensor of shape {x.shape}", where)
+    entries = {"rows": made.rows, "columns": made.columns, "picks": made.picks, "stride": made.stride}
+    return Tensor(nodes.linear(x.node, constant(made.weights, where, like=x), entries, made.made, where))
 
 
 def viewed(tensor: Tensor, select: Callable[[Any], Any]) -> Any:

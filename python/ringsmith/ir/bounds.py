@@ -8,13 +8,13 @@ unbounded: then both ends are set there, so that differences of two such values 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
-from ringsmith.ir.graph import Reals
+from ringsmith.ir.graph import Reals, Shape
 from ringsmith.ir.numbers import INT64_LIMIT, exact, magnitude, narrowed
 
 Interval = tuple[Reals, Reals]
@@ -127,6 +127,16 @@ def _matmul(a: Interval, b: Interval) -> tuple[Any, Any]:
     if exact(a[0]):
         return -((radius - middle) // 4), (middle + radius) // 4
     return (middle - radius) / 4, (middle + radius) / 4
+
+
+def linear(x: Interval, weights: Interval, entries: Mapping[str, Any], shape: Shape) -> Interval:
+    """Bound a linear map by its entries: each product by its corners, then the sums."""
+    picks, columns = entries["picks"], entries["columns"]
+    corners = [w[picks] * end.reshape(-1)[columns] for w in weights for end in x]
+    count = math.prod(shape)
+    ends = (np.minimum.reduce(corners), np.maximum.reduce(corners)) if len(picks) else (np.zeros(0), np.zeros(0))
+    low, high = (np.bincount(entries["rows"], weights=end, minlength=count).reshape(shape) for end in ends)
+    return low, high
 
 
 def polynomial(a: Interval, coefficients: Sequence[Any]) -> Interval:

@@ -56,6 +56,12 @@ def outside(values: Array, low: float, high: float) -> str | None:
     return f"the polynomial stands for its function on [{low:g}, {high:g}], a value is {worst:g}; widen the interval"
 
 
+def _linear(node: Node, x: Array, weights: Array) -> Array:
+    entries = node.attributes
+    terms = weights[entries["picks"]] * x.reshape(-1)[entries["columns"]]
+    return np.bincount(entries["rows"], weights=terms, minlength=node.low.size).reshape(node.shape)
+
+
 def _gather(node: Node, *parts: Array) -> Array:
     flat = parts[0].reshape(-1) if len(parts) == 1 else np.concatenate([part.reshape(-1) for part in parts])
     return np.asarray(flat[node.attributes["gather"]])
@@ -93,6 +99,7 @@ _ACTIONS: dict[Op, Callable[..., Any]] = {
     Op.POLYNOMIAL: _polynomial,
     Op.CHEBYSHEV: _chebyshev,
     Op.MATMUL: lambda node, a, b: a @ b,
+    Op.LINEAR: _linear,
     Op.SUM: lambda node, a: a.sum(axis=node.attributes["axis"]),
     Op.WITHIN: _within,
     Op.REFRESH: _refresh,

@@ -41,6 +41,7 @@ class Op(StrEnum):
     POLYNOMIAL = "polynomial"
     CHEBYSHEV = "chebyshev"
     MATMUL = "matmul"
+    LINEAR = "linear"
     SUM = "sum"
     INDEX = "index"
     JOIN = "join"

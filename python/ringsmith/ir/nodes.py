@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,17 @@ def matmul(a: Node, b: Node, where: Location) -> Node:
         )
     low, high = bounds.matmul(interval(a), interval(b))
     return Node(Op.MATMUL, (a, b), low.shape, a.encrypted or b.encrypted, low, high, where)
+
+
+def linear(x: Node, weights: Node, entries: Mapping[str, Any], shape: Shape, where: Location) -> Node:
+    """Make a linear map by its entries: element `rows[e]` gets `weights[picks[e]]` times element `columns[e]` of x.
+
+    `entries`: these three, and `stride` (`ringsmith.ir.sparse_map`). Reals only; weights (count,) are plain.
+    """
+    if x.exact:
+        raise KernelError("a linear map by its entries belongs to CKKS; BFV takes a matrix: x @ matrix", where)
+    low, high = bounds.linear(interval(x), interval(weights), entries, shape)
+    return Node(Op.LINEAR, (x, weights), shape, x.encrypted, low, high, where, frozen(dict(entries)))
 
 
 def gather(node: Node, picked: NDArray[np.intp], where: Location) -> Node:

@@ -15,7 +15,7 @@ from ringsmith.ir.evaluate import chebyshev
 from ringsmith.ir.numbers import reals
 from ringsmith.models.decision import Decision
 from ringsmith.models.model import Model
-from ringsmith.models.network import Activation, Value, activations, evaluate
+from ringsmith.models.network import Activation, Product, Value, activations, evaluate
 from ringsmith.models.options import Options, domain_of
 from ringsmith.progress import tell
 
@@ -61,12 +61,21 @@ def calibrated(name: str, result: Value, rows: Array, decision: Decision, option
         inner[value.layer] = float(ends[0]), float(ends[1])
         return np.asarray(FUNCTIONS[value.function](argument))
 
-    clear = np.asarray(evaluate(result, rows, watched))
+    squares: dict[str, float] = {}
+
+    def squared(value: Product, argument: Array) -> Array:
+        if value.layer:
+            squares[value.layer] = float(np.abs(argument).max()) * (1 + 2 * options.margin)
+        return argument
+
+    clear = np.asarray(evaluate(result, rows, watched, squared))
     if not np.isfinite(clear).all():
         raise InputError("the model's scores of the calibration data are not finite; scale the features")
     fits = _fitted(result, rows, clear, inner, options)
     extent = float(np.ptp(clear, axis=0).max())
-    return Model(name, result, low, high, decision, fits.calibration, options, fits.deviation, fits.share, extent)
+    return Model(
+        name, result, low, high, decision, fits.calibration, options, fits.deviation, fits.share, extent, squares
+    )
 
 
 @dataclass(frozen=True)

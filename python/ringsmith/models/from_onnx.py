@@ -7,7 +7,7 @@ paddings and strides mean what ONNX says they mean.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from ringsmith.files import reason
 from ringsmith.models.calibration import calibrated, data_rows
 from ringsmith.models.decision import decision_of
 from ringsmith.models.model import Model
-from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine
+from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
+from ringsmith.models.operators import map_of, probed, with_pads
 from ringsmith.models.options import options_of
 from ringsmith.progress import tell, telling
 
@@ -33,7 +34,6 @@ _LINEAR = (
     "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Neg", "Pad", "ReduceMean", "ReduceSum",
 )  # fmt: skip
 _ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Exp": "exp"}
-_POOLINGS = ("AveragePool", "GlobalAveragePool")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 _SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *_ARITHMETIC)
 _REMEDIES = {
@@ -48,8 +48,8 @@ _REMEDIES = {
     ),
 }
 _DTYPES = {1: np.float32, 10: np.float16, 11: np.float64}
-#: Entries of the matrix of one linear layer: 512 MB.
-_MOST_ENTRIES = 1 << 26
+#: Entries of one linear layer.
+_MOST_ENTRIES = 1 << 24
 
 
 @telling(None)
@@ -210,31 +210,42 @@ class _Graph:
                 f"from_onnx: node {name}: {node.op_type} of shapes {a[1]} and {b[1]}; equal shapes are needed"
             )
         if node.op_type == "Mul":
-            return Product(a[0], b[0]), a[1]
+            return Product(a[0], b[0], name if a[0] is b[0] else ""), a[1]
         size = b[0].size
-        second = b[0] if node.op_type == "Add" else affine(b[0], -np.eye(size), np.zeros(size))
+        second = b[0] if node.op_type == "Add" else affine(b[0], scaling(-np.ones(size)), np.zeros(size))
         return Sum(a[0], second), a[1]
 
     def _linear(self, node: Any, name: str, given: str) -> tuple[Value, tuple[int, ...]]:
-        """Return the matrix of an operator that is linear in `given`, applied."""
+        """Return an operator that is linear in `given`, applied."""
         argument, shape = self.values[given]
         constants = {one: self.known[one] for one in node.input if one and one != given}
+        if node.op_type == "Conv":
+            node = _explicit(node, self.known[node.input[1]].shape[2:], shape[1:])
 
         def apply(x: Array) -> Array:
-            return self._run(node, {**constants, given: x})[0]
+            return np.asarray(self._run(node, {**constants, given: x})[0], dtype=np.float64)
 
         shift = apply(np.zeros((1, *shape)))
         if len(shift) != 1:
             raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {shift.shape}")
-        size = int(np.prod(shape))
-        if size * shift.size > _MOST_ENTRIES:
-            raise InputError(f"from_onnx: node {name} ({node.op_type}): a matrix of {size} x {shift.size} is too large")
-        # A pooling treats every channel alike, and the reference takes as long for each: one is asked for.
-        if node.op_type in _POOLINGS:
-            matrix: Array = np.asarray(np.kron(np.eye(shape[0]), _matrix(apply, (1, *shape[1:]))))
-        else:
-            matrix = _matrix(apply, shape)
-        return affine(argument, matrix, shift.reshape(-1)), shift.shape[1:]
+        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        others = [self.known.get(one) for one in node.input if one != given]
+        made = map_of(node.op_type, attributes, others, apply, shape, shift)
+        if made is None:
+            size = int(np.prod(shape))
+            if size * shift.size > _MOST_ENTRIES:
+                raise InputError(
+                    f"from_onnx: node {name} ({node.op_type}): a matrix of {size} x {shift.size} is too large"
+                )
+            made = probed(apply, shape, shift)
+        if made.size > _MOST_ENTRIES:
+            raise InputError(
+                f"from_onnx: node {name} ({node.op_type}): {made.size} entries are too many; fewer filters do"
+            )
+        if made.is_identity and not shift.any():
+            return argument, shift.shape[1:]
+        image = len(shape) == 3 or is_sparse(argument)
+        return affine(argument, made if image else made.dense(), shift.reshape(-1)), shift.shape[1:]
 
     def _run(self, node: Any, inputs: dict[str, Array]) -> list[Array]:
         """Run one node by the reference implementation."""
@@ -250,16 +261,11 @@ class _Graph:
         return list(self.evaluators[key].run(None, inputs))
 
 
-def _matrix(apply: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
-    """Return the matrix (inputs, outputs) of an affine function of samples of a shape, by its values on a basis."""
-    size = int(np.prod(shape))
-    shift = apply(np.zeros((1, *shape))).reshape(-1)
-    matrix = np.empty((size, shift.size))
-    for row in range(size):
-        basis = np.zeros(size)
-        basis[row] = 1.0
-        matrix[row] = apply(basis.reshape(1, *shape)).reshape(-1) - shift
-    return matrix
+def _explicit(node: Any, kernel: tuple[int, ...], extents: tuple[int, ...]) -> Any:
+    """Return a convolution with its padding in numbers."""
+    helper = _onnx().helper
+    attributes = with_pads({one.name: helper.get_attribute_value(one) for one in node.attribute}, kernel, extents)
+    return helper.make_node(node.op_type, list(node.input), list(node.output), node.name, **attributes)
 
 
 def _array(initializer: Any) -> Any:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -14,20 +15,38 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError
 from ringsmith.frontend.approximation import FUNCTIONS, Approximation
 from ringsmith.frontend.declare import Encrypted
+from ringsmith.frontend.tensor import Tensor, within
 from ringsmith.ir.evaluate import chebyshev, outside
 from ringsmith.ir.numbers import reals
+from ringsmith.ir.sparse_map import SparseMap
 from ringsmith.models.decision import Decision
-from ringsmith.models.network import Activation, Affine, Input, Product, Sum, Value, evaluate, ordered
+from ringsmith.models.network import (
+    MOST_MERGED,
+    Activation,
+    Affine,
+    Input,
+    Product,
+    Sum,
+    Value,
+    Windows,
+    entries,
+    evaluate,
+    is_sparse,
+    merged,
+    merged_entries,
+    rebuilt,
+    scaling,
+)
 from ringsmith.models.options import Options
 from ringsmith.progress import tell, telling
-from ringsmith.runtime.kernel import Kernel, kernel
+from ringsmith.runtime.kernel import Kernel, kernel, layout_price
 from ringsmith.runtime.program import Program
 from ringsmith.scalars import whole
 
 Array = NDArray[np.float64]
 
-#: Matrix entries that are compiled in a second, as measured; layers of millions take longer for each.
-_ENTRIES_A_SECOND = 1e5
+#: Bytes that compilation holds for each entry of a layer, as measured.
+_BYTES = 100
 #: Error of a score where none is asked for: absolute, and of scores far apart as a part of their extent.
 _TOLERANCE, _RELATIVE_TOLERANCE = 1e-3, 1e-5
 
@@ -66,7 +85,8 @@ class Model:
     The client scales each feature from its calibrated range, `low` to `high`, to [-1, 1]: that is the argument of
     `kernel`; `encode` does it. `calibration` holds each activation's approximation with its interval and error.
     `deviation` is by how much the polynomials move a score of the calibration data at most, `share` the same as a part
-    of that score's extent; `extent` is the largest of the scores' extents.
+    of that score's extent; `extent` is the largest of the scores' extents. `squares` holds the largest magnitude that
+    is promised of what each square is taken of.
     """
 
     name: str
@@ -79,6 +99,7 @@ class Model:
     deviation: float = 0.0
     share: float = 0.0
     extent: float = 0.0
+    squares: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def tolerance(self) -> float:
@@ -99,11 +120,18 @@ class Model:
     @cached_property
     def kernel(self) -> Kernel:
         """The kernel: `x` of shape (features,), or (rows, features) for more than one row; gives the scores."""
-        scaled = self._scaled
-        applied = self.calibration
+        return self._kernel(self._form)
+
+    def _kernel(self, form: Value) -> Kernel:
+        """Return the kernel of a form of the network, of features in [-1, 1]."""
+        applied, squares = self.calibration, self.squares
+
+        def squared(value: Product, argument: Any) -> Any:
+            bound = squares.get(value.layer)
+            return argument if bound is None or not isinstance(argument, Tensor) else within(argument, bound)
 
         def model(x: Any) -> Any:
-            return evaluate(scaled, x, lambda value, argument: applied[value.layer](argument))
+            return evaluate(form, x, lambda value, argument: applied[value.layer](argument), squared)
 
         shape = (self.features,) if self.options.rows == 1 else (self.options.rows, self.features)
         packing = "rows" if self.options.rows == 1 else "columns"
@@ -115,26 +143,47 @@ class Model:
     @cached_property
     def program(self) -> Program:
         """The compiled kernel."""
-        entries = self.entries
-        if entries > self.options.most_entries:
+        count = entries(self._form)
+        if count > self.options.most_entries:
             raise InputError(
-                f"{self.name}: the matrices of its layers have {entries} entries, which take {_time(entries)} or more "
-                f"to compile; fewer filters or smaller images do, or allow most_entries={entries}"
+                f"{self.name}: the matrices of its layers have {count} entries, {_memory(count)} or more to compile; "
+                f"fewer filters or smaller images do, or allow most_entries={count}"
             )
         with telling(None):
-            tell(f"{self.name}: matrices of {entries} entries, {_time(entries)} or more to compile")
+            tell(f"{self.name}: layers of {count} entries")
             return self.kernel.compile()
 
     @property
     def entries(self) -> int:
         """Entries of the matrices of all layers: what time and memory of the compilation go with."""
-        return sum(value.matrix.size for value in ordered(self.result) if isinstance(value, Affine))
+        return entries(self._form)
 
     @cached_property
-    def _scaled(self) -> Value:
-        """The result as it is computed from features in [-1, 1]."""
-        half, middle = (self.high - self.low) / 2, (self.high + self.low) / 2
-        return _replaced(self.result, half, middle)
+    def _form(self) -> Value:
+        """The network as it is computed from features in [-1, 1]: its convolutions as such, or all that is affine
+        merged into matrices, whichever is cheaper."""
+        if not is_sparse(self.result):
+            return self._scaled(self.result)
+        dense = merged_entries(self.result)
+        if self.options.rows > 1:
+            # A ciphertext for each feature: products with numbers, which have no diagonals.
+            if dense > self.options.most_entries:
+                raise InputError(
+                    f"{self.name}: rows={self.options.rows} takes the layers as matrices, {dense} entries; rows=1 "
+                    f"takes convolutions as they are, or allow most_entries={dense}"
+                )
+            return self._scaled(merged(self.result))
+        own = self._scaled(self.result)
+        if dense > MOST_MERGED:
+            return own
+        tell(f"{self.name}: its convolutions as such, or merged into matrices of {dense} entries")
+        forms = [own, self._scaled(merged(self.result))]
+        prices = [layout_price(self._kernel(form)) for form in forms]
+        return forms[int(np.argmin(prices))]
+
+    def _scaled(self, result: Value) -> Value:
+        """Return a form of the network as it is computed from features in [-1, 1]."""
+        return _replaced(result, (self.high - self.low) / 2, (self.high + self.low) / 2)
 
     def encode(self, x: Any) -> Array:
         """Return samples (rows, features), or one (features,), scaled to [-1, 1].
@@ -253,7 +302,14 @@ class Model:
                 left[value.layer] = found
             return chebyshev(argument, p.coefficients, p.low, p.high)
 
-        evaluate(self.result, rows, watched)
+        def squared(value: Product, argument: Array) -> Array:
+            bound = self.squares.get(value.layer, np.inf) * (1 + 1e-9)
+            beyond: NDArray[np.bool_] = np.asarray((np.abs(argument) > bound).any(axis=1))
+            if beyond.any():
+                left[value.layer] = beyond
+            return argument
+
+        evaluate(self.result, rows, watched, squared)
         return left
 
     def __repr__(self) -> str:
@@ -267,37 +323,33 @@ class Model:
         )
 
 
-def _time(entries: int) -> str:
-    """Return the least time of a compilation in words."""
-    seconds = entries / _ENTRIES_A_SECOND
-    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} minutes"
+def _memory(count: int) -> str:
+    """Return the memory of so many entries in words."""
+    return f"about {max(count * _BYTES / 1e9, 0.01):.2g} GB"
 
 
 def _replaced(result: Value, half: Array, middle: Array) -> Value:
     """Return the result computed from u instead of the input x = middle + half * u."""
-    made: dict[int, Value] = {}
-    for value in ordered(result):
-        made[id(value)] = _rebuilt(value, made, half, middle)
-    return made[id(result)]
 
+    def unscaled(value: Value) -> Value:
+        return Affine(value, scaling(half), middle) if isinstance(value, Input) else value
 
-def _rebuilt(value: Value, made: dict[int, Value], half: Array, middle: Array) -> Value:
-    """Return a value with its arguments as they are made."""
-    match value:
-        case Input():
-            return value
-        case Affine(argument=Input() as source):
-            return Affine(source, half[:, None] * value.matrix, middle @ value.matrix + value.shift)
-        case Affine():
-            return Affine(made[id(value.argument)], value.matrix, value.shift)
-        case Activation():
-            return Activation(_unscaled(value.argument, made, half, middle), value.function, value.layer)
-        case Sum():
-            return Sum(_unscaled(value.a, made, half, middle), _unscaled(value.b, made, half, middle))
-        case Product():
-            return Product(_unscaled(value.a, made, half, middle), _unscaled(value.b, made, half, middle))
+    def made(value: Value, given: tuple[Value, ...]) -> Value | None:
+        match value:
+            case Affine(argument=Input()):
+                own = value.matrix
+                if isinstance(own, SparseMap):
+                    return Affine(given[0], own.scaled(half), own(middle) + value.shift)
+                return Affine(given[0], half[:, None] * own, middle @ own + value.shift)
+            case Activation():
+                return Activation(unscaled(given[0]), value.function, value.layer)
+            case Windows():
+                return Windows(unscaled(given[0]), value.shape, value.kernel)
+            case Sum():
+                return Sum(unscaled(given[0]), unscaled(given[1]))
+            case Product():
+                a = unscaled(given[0])
+                return Product(a, a if value.a is value.b else unscaled(given[1]), value.layer)
+        return None
 
-
-def _unscaled(value: Value, made: dict[int, Value], half: Array, middle: Array) -> Value:
-    """Return a value; where it is the input itself, as it was before it was scaled."""
-    return Affine(value, np.diag(half), middle) if isinstance(value, Input) else made[id(value)]
+    return rebuilt(result, made)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.frontend.approximation import FUNCTIONS
-from ringsmith.models.network import Activation, Affine, Input, Product, Sum, Value, affine, evaluate, ordered
+from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, evaluate, ordered
 
 Array = NDArray[np.float64]
 #: Rows of numbers to rows of numbers.
@@ -80,7 +80,7 @@ class Box:
         """Return a function's values at points of [-1, 1]."""
         return in_parts(function, self.middle + self.half * u)
 
-    def scaled(self, value: Value) -> Affine:
+    def scaled(self, value: Value) -> Value:
         """Return a value of the box scaled to [-1, 1]."""
         return affine(value, np.diag(1 / self.half), -self.middle / self.half)
 

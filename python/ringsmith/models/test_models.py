@@ -238,7 +238,7 @@ def test_networks_in_the_clear_are_those_of_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("op", ["AveragePool", "GlobalAveragePool"])
-def test_a_pooling_is_asked_for_one_channel(op: str) -> None:
+def test_a_pooling_is_compared_with_the_reference_once(op: str) -> None:
     """The reference takes as long for each channel: a network of many was read in minutes."""
     attributes: dict[str, Any] = (
         {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]} if op == "AveragePool" else {}
@@ -256,7 +256,8 @@ def test_a_pooling_is_asked_for_one_channel(op: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(from_onnx._Graph, "_run", counted)
         from_onnx._Graph.of(network(node(op, "image", **attributes))).result()
-    assert asked == [(1, 2, 6, 6)] + [(1, 1, 6, 6)] * 37
+    # Zeros, and random numbers.
+    assert asked == [(1, 2, 6, 6)] * 2
 
 
 def test_a_network_of_a_file_encrypted(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.compiler.compile import compile_kernel, traced_hash
+from ringsmith.compiler.compile import compile_kernel, layouts_of, traced_hash
 from ringsmith.compiler.rounds import ClientAidedError, cut
 from ringsmith.errors import KernelError
 from ringsmith.frontend import clear
@@ -28,6 +28,7 @@ from ringsmith.frontend.definition import (
 from ringsmith.frontend.measured import held
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.frontend.trace import trace
+from ringsmith.ir.geometry import slots_of
 from ringsmith.ir.graph import content_hash
 from ringsmith.location import here
 from ringsmith.progress import Told, telling
@@ -37,6 +38,9 @@ from ringsmith.shown import Shown
 
 Array = NDArray[Any]
 There = TypeVar("There", covariant=True)
+
+#: Forms of one function are compared at this degree.
+_PRICED_DEGREE = 1 << 14
 
 
 class Place(Protocol[There]):
@@ -128,6 +132,15 @@ class Kernel(KernelDefinition, Shown):
     def on(self, place: Place[There]) -> There:
         """Return the kernel on a server (`rs.connect`): called as the kernel itself; its keys stay for all calls."""
         return place.kernel(self)
+
+
+def layout_price(kernel: Kernel) -> float:
+    """Return the price of a kernel's cheapest layouts at a middling degree, in rotations: what forms of one function
+    are compared by."""
+    search = layouts_of(kernel, kernel.shapes())
+    slots = slots_of(kernel.scheme, _PRICED_DEGREE)
+    search(slots)
+    return search.found[slots].layouts[0].price
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:

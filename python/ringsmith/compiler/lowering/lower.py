@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ringsmith.compiler.lowering import basis, cost, search
+from ringsmith.compiler.lowering import basis, cost, search, sparse
 from ringsmith.compiler.lowering.align import PlainView, combine_plain, negate
 from ringsmith.compiler.lowering.choices import Choices, Decision
 from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, Value, combined
@@ -174,6 +174,8 @@ class _Lowering:
             return self._elementwise(node.op, args[0], args[1], node)
         if node.op is Op.MATMUL:
             return matmul(self.context, args[0], args[1], self.numbers[id(node)], node.where)
+        if node.op is Op.LINEAR:
+            return sparse.applied(self.context, args[0], node, self.numbers[id(node)])
         if node.op is Op.JOIN:
             return self._join(node, args)
         x = cast(Packed, args[0].value)

@@ -85,6 +85,12 @@ class _Walk:
                 )
         return None
 
+    def _weights(self, node: Node, factor: float) -> Node:
+        """Scale the weights of a linear map."""
+        x, weights = node.args
+        own = nodes.elementwise(Op.MULTIPLY, weights, nodes.constant(factor, node.where, exact=False), node.where)
+        return nodes.linear(x, own, node.attributes, node.shape, node.where)
+
     def _coefficients(self, node: Node, factor: float) -> Node:
         """Scale a polynomial's coefficients."""
         scaled = [c * factor for c in node.attributes["coefficients"]]
@@ -106,6 +112,7 @@ _SCALING: dict[Op, Callable[[_Walk, Node, float], Node | None]] = {
     **dict.fromkeys((Op.ADD, Op.SUB, Op.NEGATE, Op.SUM, Op.INDEX, Op.JOIN), _Walk._all),
     **dict.fromkeys((Op.MULTIPLY, Op.MATMUL), _Walk._one),
     **dict.fromkeys((Op.POLYNOMIAL, Op.CHEBYSHEV), _Walk._coefficients),
+    Op.LINEAR: _Walk._weights,
     Op.WITHIN: _Walk._promise,
 }
 

@@ -99,6 +99,8 @@ def _own_depth(node: Node) -> int:
     match node.op:
         case Op.MULTIPLY | Op.MATMUL:
             return 1 if not node.exact or all(arg.encrypted for arg in node.args) else 0
+        case Op.LINEAR:
+            return 1
         case Op.POWER:
             return (int(attributes["exponent"]) - 1).bit_length()
         case Op.POLYNOMIAL | Op.CHEBYSHEV:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear operators of ONNX by their entries: the numbers of onnx's reference implementation, without asking it much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+import ringsmith as rs
+from ringsmith.ir.sparse_map import SparseMap
+from ringsmith.models.from_onnx import _Graph
+from ringsmith.models.network import Affine, Windows, evaluate, merged, ordered
+from ringsmith.models.test_models import IMAGES, network, node, normal
+
+#: A kernel for each of two channels given, four filters.
+FILTERS = normal(4, 2, 3, 3)
+FLAT = node("Flatten", "a")
+NETWORKS = {
+    "padding": network(node("Conv", "image k b", "a", pads=[1, 0, 2, 1]), FLAT, k=FILTERS, b=normal(4)),
+    "dilation": network(node("Conv", "image k", "a", dilations=[2, 1], pads=[1] * 4), FLAT, k=FILTERS),
+    "depthwise": network(node("Conv", "image k", "a", group=2, pads=[1] * 4), FLAT, k=normal(4, 1, 3, 3)),
+    "one by one": network(node("Conv", "image k", "a", strides=[2, 2]), FLAT, k=normal(5, 2, 1, 1)),
+    "average, padding left out": network(
+        node("AveragePool", "image", "a", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), FLAT
+    ),
+    "average, padding counted": network(
+        node("AveragePool", "image", "a", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, count_include_pad=1), FLAT
+    ),
+    "average, ceiling": network(
+        node("AveragePool", "image", "a", kernel_shape=[4, 4], strides=[4, 4], ceil_mode=1), FLAT
+    ),
+    "average, same": network(
+        node("AveragePool", "image", "a", kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER"), FLAT
+    ),
+    "global average": network(node("GlobalAveragePool", "image", "a"), FLAT),
+    "mean of rows": network(node("ReduceMean", "image", "a", axes=[2], keepdims=0), FLAT),
+    "mean of images": network(node("ReduceMean", "image", axes=[-2, -1], keepdims=0)),
+    "sum of channels": network(node("ReduceSum", "image c", "a", keepdims=1), FLAT, c=np.array([1])),
+    "normalisation": network(
+        node("BatchNormalization", "image s b m v", "a"), FLAT, s=normal(2), b=normal(2), m=normal(2),
+        v=np.array([0.5, 2.0]),
+    ),
+    "moves": network(
+        node("Transpose", "image", "t", perm=[0, 2, 1, 3]), node("Pad", "t p c", "a"), FLAT,
+        p=np.array([0, 1, 0, 2, 0, 0, 0, 1]), c=np.float32(0.5),
+    ),
+    "scalings": network(
+        node("Mul", "image s", "m"), node("Sub", "o m", "n"), node("Div", "n d", "a"), FLAT, s=normal(2, 1, 1),
+        o=normal(6), d=np.array([2.0]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(NETWORKS))
+def test_an_operator_does_what_the_reference_does(name: str) -> None:
+    asked = []
+
+    class Counted(_Graph):
+        def _run(self, node: Any, inputs: dict[str, Any]) -> list[Any]:
+            asked.append(node.op_type)
+            return super()._run(node, inputs)
+
+    result = Counted.of(NETWORKS[name]).result()
+    (expected,) = ReferenceEvaluator(NETWORKS[name]).run(None, {"image": IMAGES.astype(np.float32)})
+    model = rs.from_onnx(NETWORKS[name], IMAGES)
+    np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
+    # Unit vectors, one by one, would be 72 questions.
+    assert len(asked) < 40
+    dense = merged(result)
+    x = IMAGES.reshape(len(IMAGES), -1)
+    assert all(not isinstance(value.matrix, SparseMap) for value in ordered(dense) if isinstance(value, Affine))
+    np.testing.assert_allclose(_value(dense, x), _value(result, x), atol=1e-10)
+
+
+AUTO = {
+    "same upper": ({"auto_pad": "SAME_UPPER", "strides": [2, 2]}, {"pads": [0, 0, 1, 1], "strides": [2, 2]}, (3, 3)),
+    "same lower": ({"auto_pad": "SAME_LOWER", "strides": [2, 1]}, {"pads": [0, 2, 0, 1], "strides": [2, 1]}, (2, 4)),
+    "valid": ({"auto_pad": "VALID", "strides": [3, 2]}, {"strides": [3, 2]}, (3, 3)),
+    "dilated": ({"auto_pad": "SAME_UPPER", "dilations": [2, 1]}, {"pads": [2, 1, 2, 1], "dilations": [2, 1]}, (3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", list(AUTO))
+def test_paddings_by_name_are_those_of_the_standard(name: str) -> None:
+    by_name, by_number, size = AUTO[name]
+    kernel = normal(3, 2, *size)
+    first, second = (network(node("Conv", "image k", "a", **own), FLAT, k=kernel) for own in (by_name, by_number))
+    (expected,) = ReferenceEvaluator(second).run(None, {"image": IMAGES.astype(np.float32)})
+    np.testing.assert_allclose(rs.from_onnx(first, IMAGES).clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
+
+
+def _value(result: Any, x: Any) -> Any:
+    return evaluate(result, x, lambda _, argument: argument)
+
+
+LENET = network(
+    node("Conv", "image k b", "a", pads=[1] * 4), node("Mul", "a a", "c"),
+    node("AveragePool", "c", "d", kernel_shape=[2, 2], strides=[2, 2]), node("Conv", "d l", "e"),
+    node("Mul", "e e", "f"), node("Flatten", "f", "g"), node("Gemm", "g m"),
+    k=normal(4, 2, 3, 3) / 4, b=normal(4) / 4, l=normal(6, 4, 2, 2) / 4, m=normal(24, 3) / 4,
+)  # fmt: skip
+
+
+def test_an_average_before_a_convolution_takes_no_level() -> None:
+    result = _Graph.of(LENET).result()
+    (pooled,) = [value for value in ordered(result) if isinstance(value, Windows)]
+    assert pooled.made == (4, 3, 3)
+    assert sum(isinstance(value, Affine) for value in ordered(result)) == 3
+
+
+def test_a_network_of_convolutions_encrypted() -> None:
+    model = rs.from_onnx(LENET, IMAGES, domain=(-1, 1), tolerance=0.05, guarantee="probable")
+    np.testing.assert_allclose(model(IMAGES[:1]), model.clear(IMAGES[:1]), atol=0.05)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ringsmith.compiler.lowering.few_keys import with_few_keys
+from ringsmith.compiler.lowering.few_keys import in_chains, with_few_keys
 from ringsmith.compiler.lowering.lower import LayoutSearch
 from ringsmith.compiler.params import choose
 from ringsmith.compiler.params.keys import Keys
@@ -23,6 +23,7 @@ _NAMED = 3
 #: How often as many rotation keys as a limit has room for are tried: fewer keys may take a larger ring.
 _TRIALS = 3
 _POWERS, _LAYOUTS = "rotations made of powers of two", "layouts of fewer keys"
+_CHAINS = "rotations one after the other"
 
 Lower = Callable[[Slots], SlotProgram]
 #: Chooses a set for a kernel lowered in some way, of a degree at least.
@@ -67,6 +68,9 @@ def _ways(limit: int | None, search: LayoutSearch, settle: Settle) -> Iterator[W
     yield first
     if limit is None:
         return
+    # More rotations may make more noise than any set holds.
+    with suppress(KernelError, ParameterError):
+        yield Way(_CHAINS, *settle(lambda slots: in_chains(search(slots)), 0), search)
     yield from _as_many_as_fit(limit, first, settle)
     thrifty = search.thrifty()
     for how, lower, own in (

@@ -8,6 +8,7 @@ becomes rotations, products and sums, which share what they can.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -67,6 +68,16 @@ def with_few_keys(program: SlotProgram, most: int) -> SlotProgram:
     return _Rewriting(program, frozenset(), unsigned).run()
 
 
+def in_chains(program: SlotProgram) -> SlotProgram:
+    """Return the program with the rotations of its transforms one after the other, by the few distances between them.
+
+    The rotations of a convolution's operand lie a pixel and a row apart: two keys serve them all. Giant steps are taken
+    as Horner's rule has it, each time a sum is rotated further. It takes as many rotations as before, none of which
+    shares its decomposition with others.
+    """
+    return _Chaining(program, frozenset(), signed).run()
+
+
 @dataclass
 class _Rewriting:
     """One walk over a program."""
@@ -119,3 +130,47 @@ class _Rewriting:
 
     def _added(self, total: int, part: int, where: Location) -> int:
         return part if total < 0 else self._emit(SlotOp(Kind.ADD, (total, part), where))
+
+
+#: Transforms of at most so many rotations stay as they are.
+_SHORT = 2
+
+
+class _Chaining(_Rewriting):
+    """A walk that takes transforms apart into chains of rotations."""
+
+    def _kept(self, op: SlotOp) -> bool:
+        return op.transform is None or len(op.transform.rotations) <= _SHORT
+
+    def _summed(self, arg: int, transform: Transform, where: Location) -> int:
+        turned = self._chain(arg, {term.rotation for term in transform.terms}, where)
+        total, at = -1, 0
+        for giant in reversed(transform.giants):
+            if total >= 0:
+                total = self._turn(total, at - giant.rotation, where)
+            for term in giant.terms:
+                part = turned[term.rotation]
+                if term.plain >= 0:
+                    part = self._emit(SlotOp(Kind.MULTIPLY_PLAIN, (part,), where, plain=term.plain))
+                total = self._added(total, part, where)
+            at = giant.rotation
+        return self._turn(total, at, where)
+
+    def _chain(self, arg: int, wanted: set[int], where: Location) -> dict[int, int]:
+        """Return a ciphertext's rotations: from 0 up and down, or all from the least on, whichever takes fewer keys."""
+        ways = []
+        for start in (0, min(wanted)):
+            up = [start, *sorted(by for by in wanted if by > start)]
+            down = [start, *sorted((by for by in wanted if by < start), reverse=True)]
+            steps = [(a, b) for own in (up, down) for a, b in itertools.pairwise(own)]
+            keys = {b - a for a, b in steps} | ({start} - {0})
+            ways.append((len(keys), len(ways), start, steps))
+        _, _, start, steps = min(ways)
+        found = {start: self._turn(arg, start, where)}
+        for before, by in steps:
+            found[by] = self._turn(found[before], by - before, where)
+        return found
+
+    def _turn(self, arg: int, distance: int, where: Location) -> int:
+        steps = rotation(distance, self.program.slots)
+        return self._emit(SlotOp(Kind.ROTATE, (arg,), where, steps=steps)) if steps else arg

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.frontend.approximation import FUNCTIONS, Approximation, approximate
+from ringsmith.frontend.approximation import Approximation, approximate
 from ringsmith.ir.evaluate import chebyshev
 from ringsmith.ir.numbers import reals
 from ringsmith.models.decision import Decision
@@ -59,7 +59,7 @@ def calibrated(name: str, result: Value, rows: Array, decision: Decision, option
     def watched(value: Activation, argument: Array) -> Array:
         ends = widened(argument.min(), argument.max(), options.margin)
         inner[value.layer] = float(ends[0]), float(ends[1])
-        return np.asarray(FUNCTIONS[value.function](argument))
+        return np.asarray(value.exact(argument))
 
     squares: dict[str, float] = {}
 

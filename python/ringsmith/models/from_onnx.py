@@ -22,7 +22,7 @@ from ringsmith.models.calibration import calibrated, data_rows
 from ringsmith.models.decision import decision_of
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
-from ringsmith.models.operators import map_of, probed, with_pads
+from ringsmith.models.operators import PIECEWISE, map_of, piecewise, probed, with_pads
 from ringsmith.models.options import options_of
 from ringsmith.progress import tell, telling
 
@@ -35,14 +35,12 @@ _LINEAR = (
 )  # fmt: skip
 _ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Exp": "exp"}
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div")
-_SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *_ARITHMETIC)
+_SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *PIECEWISE, *_ARITHMETIC)
 _REMEDIES = {
     "Softmax": "end the model before it: the largest score is the same",
     "LogSoftmax": "end the model before it: the largest score is the same",
     "MaxPool": "train with AveragePool",
     "GlobalMaxPool": "train with GlobalAveragePool",
-    "LeakyRelu": "train with Relu",
-    "Clip": "train with Relu (Clip is Relu6)",
     **dict.fromkeys(
         ("LSTM", "GRU", "RNN"), "its gates are products of activations over time: train a convolution or Gemm"
     ),
@@ -192,6 +190,11 @@ class _Graph:
         if node.op_type in _ACTIVATIONS:
             argument, shape = self.values[secret[0]]
             return Activation(argument, _ACTIVATIONS[node.op_type], name), shape
+        if node.op_type in PIECEWISE:
+            argument, shape = self.values[secret[0]]
+            attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+            others = [self.known.get(one) for one in node.input[1:]]
+            return Activation(argument, piecewise(node.op_type, attributes, others), name), shape
         if len(secret) > 1:
             return self._of_two(node, name, *(self.values[given] for given in secret))
         if node.op_type == "Div" and node.input[0] != secret[0]:
@@ -209,6 +212,8 @@ class _Graph:
             raise InputError(
                 f"from_onnx: node {name}: {node.op_type} of shapes {a[1]} and {b[1]}; equal shapes are needed"
             )
+        if node.op_type == "Mul" and (silu := _silu(a[0], b[0], name) or _silu(b[0], a[0], name)):
+            return silu, a[1]
         if node.op_type == "Mul":
             return Product(a[0], b[0], name if a[0] is b[0] else ""), a[1]
         size = b[0].size
@@ -259,6 +264,12 @@ class _Graph:
             made = helper.make_model(graph, opset_imports=self.model.opset_import)
             self.evaluators[key] = onnx.reference.ReferenceEvaluator(made)
         return list(self.evaluators[key].run(None, inputs))
+
+
+def _silu(x: Value, gate: Value, name: str) -> Value | None:
+    """Return x * sigmoid(x) as one activation, None where it is none."""
+    is_one = isinstance(gate, Activation) and gate.function == "sigmoid" and gate.argument is x
+    return Activation(x, "silu", name) if is_one else None
 
 
 def _explicit(node: Any, kernel: tuple[int, ...], extents: tuple[int, ...]) -> Any:

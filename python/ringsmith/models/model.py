@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.frontend.approximation import FUNCTIONS, Approximation
+from ringsmith.frontend.approximation import Approximation
 from ringsmith.frontend.declare import Encrypted
 from ringsmith.frontend.tensor import Tensor, within
 from ringsmith.ir.evaluate import chebyshev, outside
@@ -226,7 +226,7 @@ class Model:
         """Return the scores (rows, outputs) in the clear: of the model itself, or with its polynomials."""
 
         def exact(value: Activation, argument: Array) -> Array:
-            return np.asarray(FUNCTIONS[value.function](argument))
+            return np.asarray(value.exact(argument))
 
         def fitted(value: Activation, argument: Array) -> Array:
             p = self.calibration[value.layer]

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.frontend.approximation import FUNCTIONS
 from ringsmith.frontend.tensor import linear
 from ringsmith.ir.graph import Shape
 from ringsmith.ir.sparse_map import SparseMap, of_matrix, sparse_map
 
 Array = NDArray[np.float64]
+#: A function of each element of an array by itself.
+Pointwise = Callable[[Array], Any]
 #: Maps become one where that leaves at most this multiple of their entries, or so many.
 _DENSER, _FEW = 2.0, 1 << 16
 #: Entries of matrices that the merged form of a network may have.
@@ -94,11 +97,16 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """A function of one number, element by element: `function` is the name of a ready approximation."""
+    """A function of one number, element by element: `function` is one of arrays, or the name of a ready one."""
 
     argument: Value
-    function: str
+    function: str | Pointwise
     layer: str
+
+    @property
+    def exact(self) -> Pointwise:
+        """The function of arrays."""
+        return FUNCTIONS[self.function] if isinstance(self.function, str) else self.function
 
     @property
     def size(self) -> int:

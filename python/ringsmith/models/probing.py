@@ -15,7 +15,6 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.frontend.approximation import FUNCTIONS
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, evaluate, ordered
 
 Array = NDArray[np.float64]
@@ -100,7 +99,7 @@ def two_axes(values: object) -> Array:
 
 def exact(value: Activation, argument: Array) -> Array:
     """Return an activation's function itself of known numbers."""
-    return np.asarray(FUNCTIONS[value.function](argument))
+    return np.asarray(value.exact(argument))
 
 
 def applied(made: Map, size: int, points: Array) -> Array:

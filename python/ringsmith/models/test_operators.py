@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import ringsmith as rs
@@ -90,6 +91,27 @@ def test_paddings_by_name_are_those_of_the_standard(name: str) -> None:
     first, second = (network(node("Conv", "image k", "a", **own), FLAT, k=kernel) for own in (by_name, by_number))
     (expected,) = ReferenceEvaluator(second).run(None, {"image": IMAGES.astype(np.float32)})
     np.testing.assert_allclose(rs.from_onnx(first, IMAGES).clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
+
+
+CURVES = {
+    "relu 6": [node("Clip", "a low high")],
+    "clip above": [helper.make_node("Clip", ["a", "", "high"], ["scores"])],
+    "leaky": [node("LeakyRelu", "a", alpha=0.1)],
+    "hard sigmoid": [node("HardSigmoid", "a", alpha=0.25)],
+    "hard swish": [node("HardSwish", "a")],
+    "silu": [node("Sigmoid", "a", "gate"), node("Mul", "a gate")],
+    "silu, the other way": [node("Sigmoid", "a", "gate"), node("Mul", "gate a")],
+}
+
+
+@pytest.mark.parametrize("name", list(CURVES))
+def test_activations_are_those_of_the_reference(name: str) -> None:
+    given = network(node("Flatten", "image", "a"), *CURVES[name], low=np.float32(0), high=np.float32(0.4))
+    (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES.astype(np.float32)})
+    model = rs.from_onnx(given, IMAGES, deviation=0.05)
+    np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), atol=1e-6)
+    assert len(model.calibration) == 1
+    assert np.abs(model.clear(IMAGES, polynomial=True) - np.asarray(expected)).max() <= 0.1
 
 
 def _value(result: Any, x: Any) -> Any:

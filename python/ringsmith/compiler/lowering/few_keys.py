@@ -158,7 +158,7 @@ class _Chaining(_Rewriting):
 
     def _chain(self, arg: int, wanted: set[int], where: Location) -> dict[int, int]:
         """Return a ciphertext's rotations: from 0 up and down, or all from the least on, whichever takes fewer keys."""
-        ways = []
+        ways: list[tuple[int, int, int, list[tuple[int, int]]]] = []
         for start in (0, min(wanted)):
             up = [start, *sorted(by for by in wanted if by > start)]
             down = [start, *sorted((by for by in wanted if by < start), reverse=True)]

@@ -324,7 +324,7 @@ class Model:
 
 
 def _memory(count: int) -> str:
-    """Return the memory of so many entries in words."""
+    """Return the memory that a number of entries takes, in words."""
     return f"about {max(count * _BYTES / 1e9, 0.01):.2g} GB"
 
 

@@ -23,7 +23,7 @@ from ringsmith.ir.sparse_map import SparseMap, of_matrix, sparse_map
 Array = NDArray[np.float64]
 #: A function of each element of an array by itself.
 Pointwise = Callable[[Array], Any]
-#: Maps become one where that leaves at most this multiple of their entries, or so many.
+#: Maps become one where that leaves at most this multiple of their entries, or few entries in all.
 _DENSER, _FEW = 2.0, 1 << 16
 #: Entries of matrices that the merged form of a network may have.
 MOST_MERGED = 1 << 18

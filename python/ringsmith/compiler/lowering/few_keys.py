@@ -132,7 +132,7 @@ class _Rewriting:
         return part if total < 0 else self._emit(SlotOp(Kind.ADD, (total, part), where))
 
 
-#: Transforms of at most so many rotations stay as they are.
+#: Transforms of at most this number of rotations stay as they are.
 _SHORT = 2
 
 

@@ -31,7 +31,7 @@ from ringsmith.ir.graph import Node, Shape
 from ringsmith.ir.kinds import Kind
 from ringsmith.ir.slot_program import Builder, Terms
 
-#: A layout is not offered when by itself it costs this multiple of the cheapest, and so many are.
+#: A layout is not offered when by itself it costs this multiple of the cheapest; most layouts that are offered.
 _HOPELESS, _MOST_LAYOUTS = 3.0, 4
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,7 @@ def network(data: Any) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 
 
-def run(images: int, keys_limit: int) -> dict[str, Any]:
+def run(images: int, keys_limit: int | None, threads: int) -> dict[str, Any]:
     """Return what was measured."""
     import ringsmith as rs
 
@@ -74,7 +73,7 @@ def run(images: int, keys_limit: int) -> dict[str, Any]:
     client = program.client()
     keys = client.evaluation_keys
     made = time.perf_counter() - start
-    server, taken, scores = program.server(keys), [], []
+    server, taken, scores = program.server(keys, threads=threads), [], []
     for image in pixels[:images]:
         sent = client.encrypt(x=model.encode(image.reshape(1, -1))[0])
         start = time.perf_counter()
@@ -103,15 +102,13 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=20, help="how many of the first 200 test images")
-    parser.add_argument("--keys-limit", type=int, default=100_000_000, help="bytes of the evaluation keys")
+    parser.add_argument("--keys-limit", type=int, default=100_000_000, help="bytes of the evaluation keys; 0: none")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if not 1 <= given.images <= 200:
         parser.error(f"--images {given.images}: from 1 to 200")
-    # Before the engine is loaded, which counts its threads then.
-    os.environ.setdefault("RAYON_NUM_THREADS", str(given.threads))
-    found = run(given.images, given.keys_limit)
+    found = run(given.images, given.keys_limit or None, given.threads)
     if given.json:
         print(json.dumps(found))
         return

@@ -22,7 +22,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float32]
 CURVE = 0.125
 SHAPES = ((25, 6), (150, 16), (256, 120), (120, 84), (84, 10))
-EPOCHS, BATCH, RATE, DECAY = 40, 64, 2e-3, 2e-4
+EPOCHS, BATCH, RATE, DECAY = 30, 64, 2e-3, 2e-4
 #: Images of the test that are kept with the weights.
 KEPT = 400
 

@@ -45,7 +45,7 @@ from ringsmith.scalars import whole
 
 Array = NDArray[np.float64]
 
-#: Bytes that compilation holds for each entry of a layer, as measured.
+#: Bytes that compilation is taken to hold for each entry of a layer: two indices, a value, their copies in passes.
 _BYTES = 100
 #: Error of a score where none is asked for: absolute, and of scores far apart as a part of their extent.
 _TOLERANCE, _RELATIVE_TOLERANCE = 1e-3, 1e-5

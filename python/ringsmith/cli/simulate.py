@@ -28,12 +28,12 @@ from ringsmith.cli.measure import (
     measure,
     switches_keys,
 )
+from ringsmith.cli.simulate_board import is_board, measured_on_board, show_board
 from ringsmith.cli.simulate_report import report_of, show, whole_of
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.files import check_place
 from ringsmith.presets import CONVERSIONS, OPERATIONS, SYSTEM, AnyPreset, Preset, load_any, parse_overrides, room
 from ringsmith.report.batch import batch_report, half_of, steady_report
-from ringsmith.runtime import board
 from ringsmith.runtime.devices import KINDS, OpenDevice, open_device
 from ringsmith.runtime.timeline import write_trace
 from ringsmith.specs import shown
@@ -141,8 +141,8 @@ def simulate(
     """Simulate one instruction or operation on the RTL of a preset and check its result."""
     if trace is not None:
         check_place(trace)
-    if on not in KINDS and not on.startswith(f"{board.KIND}:"):
-        raise InputError(f"--on {shown(on)}: {', '.join(KINDS)} or {board.KIND}:PORT")
+    if on not in KINDS and not is_board(on):
+        raise InputError(f"--on {shown(on)}: {', '.join(KINDS)} or board:PORT")
     whole = Whole(
         allow_insecure=allow_insecure, batch=batch or 1, primes=primes, special=special, digit_primes=digit_primes,
         data_bits=data_bits, purpose=RELINEARIZE if op == RELINEARIZE else "rotation",
@@ -230,9 +230,12 @@ def _system(made: Preset, request: Request) -> int:
     if request.on == "rtl":
         # The model refuses what the hardware refuses: check before building it.
         measure(model, op, degree, replace(request.whole, batch=1))
-    report = _measured(made, request, degree)
+    on_board = is_board(request.on)
+    report = _on_board(made, request, degree) if on_board else _measured(made, request, degree)
     if request.json:
         print_json(report)
+    elif on_board:
+        show_board(report)
     else:
         show(report)
     return 0 if report["correct"] else 1
@@ -242,7 +245,7 @@ def _measured(made: Preset, request: Request, degree: int) -> dict[str, Any]:
     """Build the device, run the operation and what it is compared with, and return the report."""
     op, what = request.op, request.whole
     with console().status(Text(f"{request.on}: {made.name}: building")) as status:
-        device = _opened(request.on, made)
+        device = open_device(request.on, made)
         status.update(Text(f"{device.name}: {op}, n = {degree}"))
         begin = time.perf_counter()
         outcome = measure(device, op, degree, what)
@@ -260,12 +263,12 @@ def _measured(made: Preset, request: Request, degree: int) -> dict[str, Any]:
     return report
 
 
-def _opened(on: str, made: Preset) -> OpenDevice:
-    """Open the device to measure."""
-    if on in KINDS:
-        return open_device(on, made)
-    where = board.address(on.removeprefix(f"{board.KIND}:"))
-    return OpenDevice(where.name, made, board.open_for(made, where))
+def _on_board(made: Preset, request: Request, degree: int) -> dict[str, Any]:
+    """Run the operation on a board and return the report."""
+    if request.trace is not None:
+        raise InputError("a board records no instructions: --on board:PORT takes no --trace, rtl does")
+    with console().status(Text(f"{request.on}: {request.op}, n = {degree}")):
+        return measured_on_board(made, request.on, request.op, degree, request.whole)
 
 
 def _comparisons(device: OpenDevice, request: Request, degree: int, outcome: dict[str, Any]) -> dict[str, Any]:

@@ -41,13 +41,18 @@ def speed(wall_s: float, cycles: int) -> dict[str, Any]:
 
 def show(report: Mapping[str, Any], rows: Mapping[str, str]) -> None:
     """Print the head of a report as a table, `rows` behind it."""
-    table = Table(title=f"{report['engine']}: {report['operation']}, n = {report['n']}", show_header=False)
-    table.add_row("cycles", f"{report['cycles']:,}")
+    first = {"cycles": f"{report['cycles']:,}"}
     if report["predicted_cycles"] is not None:
-        table.add_row("predicted", f"{report['predicted_cycles']:,} ({report['prediction_error_percent']:+.2f} %)")
-    table.add_row("result", "correct" if report["correct"] else "WRONG")
+        first["predicted"] = f"{report['predicted_cycles']:,} ({report['prediction_error_percent']:+.2f} %)"
+    first["result"] = "correct" if report["correct"] else "WRONG"
     for clock, time_us in report["time_us_by_clock"].items():
-        table.add_row(f"time at {clock} MHz", f"{time_us:,.1f} us")
+        first[f"time at {clock} MHz"] = f"{time_us:,.1f} us"
+    table(report, {**first, **rows})
+
+
+def table(report: Mapping[str, Any], rows: Mapping[str, str]) -> None:
+    """Print rows as a table that is named after what was measured: `engine`, `operation` and `n` of the report."""
+    made = Table(title=f"{report['engine']}: {report['operation']}, n = {report['n']}", show_header=False)
     for name, value in rows.items():
-        table.add_row(name, value)
-    plain_console().print(table)
+        made.add_row(name, value)
+    plain_console().print(made)

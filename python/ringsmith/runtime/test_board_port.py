@@ -9,16 +9,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ringsmith import _native
+from ringsmith.cli.measure import Whole
+from ringsmith.cli.simulate_board import measured_on_board
 from ringsmith.errors import DeviceError, InputError, ParameterError
 from ringsmith.hw.board import load_pinout, pinout_names
-from ringsmith.hw.board.simulated import build_board
+from ringsmith.hw.board.simulated import build_board, build_gates
 from ringsmith.hw.board.top import board_top
 from ringsmith.hw.serial_frames import constants
+from ringsmith.hw.synth.place import write_netlist
 from ringsmith.presets import load_preset
 from ringsmith.runtime import board
 from ringsmith.runtime.engine import EngineOptions
@@ -69,6 +73,9 @@ def on_the_model() -> list[list[int]]:
 @pytest.mark.hw
 def test_operations_at_a_port_are_right(library: Path) -> None:
     with plugged(library) as where:
+        report = measured_on_board(PRESET, f"{where.name}?{OPTIONS}", "polymul", N, Whole(allow_insecure=True))
+        assert report["correct"]
+        assert report["compute"]["cycles"] == report["compute"]["predicted_cycles"] > 0
         device = board.open_for(PRESET, where)
         for operation in ("tensor", "zero-encrypt", "key-switch"):
             assert device.simulate_operation(operation, [MODULUS], N)["correct"], operation
@@ -80,6 +87,21 @@ def test_operations_at_a_port_are_right(library: Path) -> None:
         with pytest.raises(DeviceError, match=r"^/dev/\S+: another program has the port$"):
             board.open_native(where)
         assert multiplied(device) == on_the_model()
+
+
+@pytest.mark.hw
+@pytest.mark.slow
+def test_the_netlist_of_a_bitstream_answers_as_the_board_does(tmp_path: Path) -> None:
+    """What nextpnr is given: LUTs, carries, flip-flops, memories, multipliers; some minutes."""
+    preset = load_preset("ulx3s")
+    top = board_top(preset, load_pinout("ulx3s-85f"), baud=12_500_000)
+    netlist = tmp_path / "ulx3s.json"
+    write_netlist(top.design(tmp_path), netlist, quiet=True)
+    moduli = _native.default_moduli([30], N, preset.n_max)
+    with plugged(build_gates(top, netlist)) as where:
+        device = board.open_for(preset, replace(where, wait=60))
+        for operation in ("tensor", "zero-encrypt", "key-switch"):
+            assert device.simulate_operation(operation, moduli, N)["correct"], operation
 
 
 @pytest.mark.hw

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated board behind a pseudo-terminal: `python -m ringsmith.hw.board.pseudo LIBRARY`.
+"""A simulated board behind a pseudo-terminal: `python -m ringsmith.hw.board.pseudo ulx3s --board ulx3s-85f`.
 
 It prints the terminal's path, which a driver opens as a serial port, and clocks the board until its input ends. Faults
-of a line and of a board can be asked for.
+of a line and of a board can be asked for. With `--netlist out/ulx3s-ulx3s-85f.json` the board is the netlist of that
+bitstream, its LUTs and flip-flops, ten times slower.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ringsmith.errors import InputError, ToolError
+from ringsmith.errors import InputError, RingsmithError, ToolError
+from ringsmith.hw.board.pinout import load_pinout
+from ringsmith.hw.board.simulated import build_board, build_gates
+from ringsmith.hw.board.top import board_top
+from ringsmith.presets import load_any, parse_overrides
 
 #: Cycles that are simulated before the terminal is looked at again.
 SLICE = 256
@@ -120,8 +125,12 @@ def serve(pins: Pins, faults: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run as a program."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library", type=Path, help="simulator library of a board's top")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", help="preset on the board, or the simulator library (.so) of one")
+    parser.add_argument("--board", default="ulx3s-85f", help="board of spec/pinouts (%(default)s)")
+    parser.add_argument("--set", action="append", default=[], help="key=value; overrides the preset")
+    parser.add_argument("--baud", type=int, help="rate of the serial port (the board's)")
+    parser.add_argument("--netlist", type=Path, help="NAME.json of the same preset's bitstream")
     parser.add_argument("--noise", type=float, default=0.0, help="share of bytes that are lost, doubled or flipped")
     parser.add_argument("--seed", type=int, default=1, help="of the noise")
     parser.add_argument("--to-board", default="", help="faults of bytes by their places, such as lose:100,flip:250")
@@ -129,8 +138,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--reset-after", type=int, help="bytes to the board after which it is reset, once")
     parser.add_argument("--close-after", type=int, help="bytes to the board after which the port goes away")
     asked = parser.parse_args(arguments)
-    serve(Pins(asked.library), asked)
+    serve(Pins(_library(asked)), asked)
+
+
+def _library(asked: argparse.Namespace) -> Path:
+    """The simulator library that is asked for, built where it is none yet."""
+    if asked.what.endswith(".so"):
+        return Path(asked.what)
+    preset = load_any(asked.what, parse_overrides(asked.set))
+    top = board_top(preset, load_pinout(asked.board), baud=asked.baud)
+    return build_board(top) if asked.netlist is None else build_gates(top, asked.netlist)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RingsmithError as error:
+        sys.exit(f"pseudo: {error}")

@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from ringsmith.hw.board.top import BoardTop
+from ringsmith.errors import InputError, ToolError
+from ringsmith.extras import to_install
+from ringsmith.hw.board.top import MODULE, BoardTop
 from ringsmith.hw.device import SHARED, effort
+from ringsmith.hw.synth.job import run_yosys
 from ringsmith.hw.tops import describe
 from ringsmith.hw.verilator import HARNESS, build_library
+
+#: Cells that Yosys's library declares and does not describe; they come before it and so in their place.
+CELLS = HARNESS / "ecp5_cells.sv"
 
 
 def build_board(top: BoardTop) -> Path:
@@ -17,16 +25,46 @@ def build_board(top: BoardTop) -> Path:
 
     The PLL is a model: its input is taken to be as fast as its output.
     """
-    inside = describe(top.preset)
-    defines = {"VL_USER_STOP": 1, "VL_USER_FATAL": 1, "RS_BOARD": 1, "RS_UART_DIVISOR": top.divisor}
     with tempfile.TemporaryDirectory(prefix="ringsmith-board-") as folder:
         design = top.design(Path(folder))
-        return build_library(
-            design.top,
-            {},
-            harness=[HARNESS / name for name in (*SHARED, *inside.harness)],
-            headers=inside.c_headers(),
-            defines=defines,
-            optimise=effort(inside.optimise),
-            files=design.files(),
-        )
+        return _built(top, design.top, design.files())
+
+
+def build_gates(top: BoardTop, netlist: Path, *, quiet: bool = False) -> Path:
+    """The same of the netlist that was placed, `NAME.json` of a bitstream: LUTs, carries, flip-flops, memories.
+
+    Raises:
+        InputError: there is no such file.
+        ToolError: a tool is missing or failed, or the file is no netlist.
+    """
+    if not netlist.is_file():
+        raise InputError(f"{netlist}: there is no such netlist; `ringsmith bitstream` writes NAME.json")
+    with tempfile.TemporaryDirectory(prefix="ringsmith-gates-") as folder:
+        gates = Path(folder) / "gates.v"
+        commands = [f"read_json {netlist.resolve()}", f"write_verilog -noattr -selected {gates}"]
+        run_yosys(commands, f"{netlist.stem} as Verilog", gates, quiet=quiet)
+        library = _cells() / "ecp5"
+        flags = [*(f"-Wno-{name}" for name in ("MODDUP", "SPECIFYIGN", "INITIALDLY")), f"-I{library}"]
+        return _built(top, MODULE, [CELLS, library / "cells_sim.v", gates], flags)
+
+
+def _built(top: BoardTop, module: str, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:
+    inside = describe(top.preset)
+    return build_library(
+        module,
+        {},
+        harness=[HARNESS / name for name in (*SHARED, *inside.harness)],
+        headers=inside.c_headers(),
+        defines={"VL_USER_STOP": 1, "VL_USER_FATAL": 1, "RS_BOARD": 1, "RS_UART_DIVISOR": top.divisor},
+        optimise=effort(inside.optimise),
+        files=files,
+        flags=flags,
+    )
+
+
+def _cells() -> Path:
+    """The folder of the cell libraries that came with Yosys."""
+    found = importlib.util.find_spec("pyosys")
+    if found is None or found.origin is None:
+        raise ToolError(f"Yosys is not installed: {to_install('hw')}")
+    return Path(found.origin).parent / "share"

@@ -107,7 +107,7 @@ def unknown(text: str) -> list[str]:
     """Return what a remedy names that does not exist."""
     wrong = [name for name in re.findall(_OPTION, text) if name not in options()]
     wrong += [name for name in re.findall(_NAME, text) if not hasattr(rs, name[3:])]
-    wrong += [word for word in re.findall(_KEYWORD, text) if word[:-1] not in {*keywords(), "x"}]
+    wrong += [word for word in re.findall(_KEYWORD, text) if word[:-1] not in {*keywords(), "x", "baud"}]  # a port's
     return wrong + [word for word in re.findall(_COMMAND, text) if word.split()[1] not in cli.VERBS]
 
 
@@ -365,7 +365,8 @@ TRIED_BY = {
     "fewer primes, more lanes by --set": "test_key_switches_by_themselves_in_flight_and_digit_by_digit",
     "client.for_program(program, held=keys) makes what is missing": "test_keys_grow_by_the_rotations_that_are_missing",
 }
-#: Remedies that take a server, a cluster, a full disk or the tools of the hardware flow; their names are checked above.
+#: Remedies that take a server, a cluster, a board, a full disk or the tools of the hardware flow; their names are
+#: checked above.
 NOT_HERE = (
     "ringsmith explore kernel.py --board zcu104", "one design there: ringsmith synth", "ringsmith jobs JOB --at URL",
     "a name as ringsmith jobs lists them", "name the file that ringsmith run --client wrote", "what ringsmith serve",
@@ -375,6 +376,7 @@ NOT_HERE = (
     "leave --client out", "name another file with --results",
     "name the file that --client wrote",
     "start one: ray start --head", "or name another --store",
+    "needs a serial port, such as --on", "PORT takes no --set", "PORT takes no --trace",
 )  # fmt: skip
 
 

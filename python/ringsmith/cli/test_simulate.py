@@ -218,7 +218,7 @@ def test_cores_of_one_lane_are_bound_by_transforms() -> None:
         (["tiny", "ntt", "--n", "-8", "--on", "model"], "n = -8 is no ring degree"),
         (["tiny", "ntt", "--n", str(1 << 70), "--on", "model"], "is no ring degree"),
         (["tiny", "x" * 5000, "--on", "model"], "is no instruction or operation"),
-        (["tiny", "ntt", "--on", "fpga"], "--on 'fpga': model or rtl"),
+        (["tiny", "ntt", "--on", "fpga"], "--on 'fpga': model, rtl or board:PORT"),
         (["zynq-pn3", "ntt", "--n", "-8"], "transforms 8 points, not -8"),
         (
             ["tiny", "ntt", "--set", "single_port_slots=0", "--set", "dual_port_slots=4"],

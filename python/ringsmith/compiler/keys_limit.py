@@ -70,7 +70,7 @@ def _ways(limit: int | None, search: LayoutSearch, settle: Settle) -> Iterator[W
         return
     # More rotations may make more noise than any set holds.
     with suppress(KernelError, ParameterError):
-        yield Way(_CHAINS, *settle(lambda slots: in_chains(search(slots)), 0), search)
+        yield _next(_CHAINS, first, settle(lambda slots: in_chains(search(slots)), first.choice.params.n))
     yield from _as_many_as_fit(limit, first, settle)
     thrifty = search.thrifty()
     for how, lower, own in (
@@ -85,20 +85,24 @@ def _ways(limit: int | None, search: LayoutSearch, settle: Settle) -> Iterator[W
 
 def _as_many_as_fit(limit: int, first: Way, settle: Settle) -> Iterator[Way]:
     """Yield ways in which as many rotations keep keys of their own as there is room for."""
-    way, search = first, first.search
+    way = first
     for _ in range(_TRIALS):
-        params, keys, rejected = way.choice.params, way.keys, way.choice.rejected
+        params, keys = way.choice.params, way.keys
         room = limit - keys.relinearization_bytes(params)
         most = max(room // max(keys.galois_bytes(params), 1), 0)
         if most >= keys.automorphisms:
             return
         try:
-            # With more rotations there is more noise: degrees that did not do are not tried again.
-            choice, requirements = settle(_fewer(search, most), params.n)
+            way = _next(_POWERS, way, settle(_fewer(way.search, most), params.n))
         except (KernelError, ParameterError):
             return
-        way = Way(_POWERS, replace(choice, rejected=(*rejected, *choice.rejected)), requirements, search)
         yield way
+
+
+def _next(how: str, way: Way, settled: tuple[choose.Choice, choose.Requirements]) -> Way:
+    """Return another way of more noise than `way`, whose degrees that did not do were not tried again."""
+    choice, requirements = settled
+    return Way(how, replace(choice, rejected=(*way.choice.rejected, *choice.rejected)), requirements, way.search)
 
 
 def _fewer(lower: Lower, most: int) -> Lower:

@@ -13,6 +13,7 @@ import pytest
 
 import ringsmith as rs
 from ringsmith import progress
+from ringsmith.errors import ParameterError
 
 
 def by_rows(n: int) -> rs.Kernel:
@@ -37,14 +38,19 @@ def test_keys_beyond_the_limit_are_told_and_so_are_the_degrees_that_did_not_do()
     told: list[str] = []
     free = by_rows(16).options(keys_limit=None).compile()
     program = by_rows(16).options(keys_limit=10 << 20).compile(told.append)
-    assert any("may have keys: the others made of powers of two" in text for text in told)
+    assert any("rotations, one after the other by the distances" in text for text in told)
     assert program.rotation_keys < free.rotation_keys
     degrees = [one.n for one in program.rejected]
     assert degrees == sorted(set(degrees))
     assert degrees[: len(free.rejected)] == [one.n for one in free.rejected]
     assert max(degrees) < program.params.n
-    # Degrees that did not do are not tried again; more noise makes longer keys, hence room for fewer.
-    assert sum("may have keys" in text for text in told) <= 2
+    # Degrees that did not do are not tried again.
+    assert sum("one after the other" in text for text in told) == 1
+    fewer = by_rows(16).options(keys_limit=2_000_000)
+    told.clear()
+    with pytest.raises(ParameterError):
+        fewer.compile(told.append)
+    assert any("may have keys: the others made of powers of two" in text for text in told)
 
 
 def test_a_run_tells_the_steps_of_its_compilation() -> None:

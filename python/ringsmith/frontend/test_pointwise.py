@@ -67,7 +67,9 @@ def in_place(t: Any) -> Any:
 )
 def test_functions_of_numbers_work_as_those_of_arrays(function: Any, same: Any) -> None:
     found, expected = (rs.approximate(one, -3, 3, degree=9) for one in (function, same))
-    assert (found.coefficients, found.error) == (expected.coefficients, expected.error)
+    # Arrays have functions of their own on some processors, which differ in the last bit.
+    assert found.coefficients == pytest.approx(expected.coefficients, rel=1e-12, abs=1e-12)
+    assert found.error == pytest.approx(expected.error, rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def in_chains(program: SlotProgram) -> SlotProgram:
     as Horner's rule has it, each time a sum is rotated further. It takes as many rotations as before, none of which
     shares its decomposition with others.
     """
+    tell(f"{len(rotations(program))} rotations, one after the other by the distances between them")
     return _Chaining(program, frozenset(), signed).run()
 
 

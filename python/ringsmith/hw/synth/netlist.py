@@ -26,19 +26,20 @@ def netlist(design: Design, *, quiet: bool = True) -> Path:
     Raises:
         ToolError: Yosys failed; no file is left then.
     """
-    passes = _passes(design, Path("elaborated"), Path("result"))
-    folder = paths.cache("netlists") / key_of([*settings_of(design, "netlist"), *passes], design.files())[:24]
-    target = folder / f"{design.top}.sv"
-    if target.exists():
-        return target
-    work = Path(tempfile.mkdtemp(prefix=".netlist-", dir=folder.parent))
+    folder = paths.cache("netlists")
+    work = Path(tempfile.mkdtemp(prefix=".netlist-", dir=folder))
     try:
         result = work / "netlist.v"
-        run_yosys(_passes(design, work / "elaborated.il", result), f"{design.name}: netlist", result, quiet=quiet)
-        folder.mkdir(exist_ok=True)
-        part = work / target.name
-        part.write_text("".join(_PREAMBLE.format(rule=rule) for rule in _RULES) + result.read_text())
-        part.replace(target)
+        passes = _passes(design, work / "elaborated.il", result)
+        named = [one.replace(str(work), "") for one in passes]
+        kept = folder / key_of([*settings_of(design, "netlist"), *named], design.files())[:24]
+        target = kept / f"{design.top}.sv"
+        if not target.exists():
+            run_yosys(passes, f"{design.name}: netlist", result, quiet=quiet)
+            kept.mkdir(exist_ok=True)
+            part = work / target.name
+            part.write_text("".join(_PREAMBLE.format(rule=rule) for rule in _RULES) + result.read_text())
+            part.replace(target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return target

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ringsmith import shipped
@@ -21,13 +23,18 @@ SLOW = pytest.mark.slow
     ("variant", "width"),
     [(2, 14), pytest.param(0, 14, marks=SLOW), pytest.param(1, 14, marks=SLOW), pytest.param(3, 14, marks=SLOW)],
 )
-def test_eight_point_netlists_pass_the_rtl_checks(variant: int, width: int) -> None:
+def test_eight_point_netlists_pass_the_rtl_checks(
+    variant: int, width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     parameters = {"Variant": variant, "W": width, "MulStyle": 1}
     design = Design(name=f"ntt8-{variant}", top="rs_ntt8_engine", parameters=parameters)
     expected = latency.value("ntt8_latency", variant=variant, style=1, w=width, minbits=5)
+    found = netlist(design)
+    assert not list(tmp_path.iterdir())  # it writes into its cache alone
     run_checks(
         design.top,
-        extra=[netlist(design)],
+        extra=[found],
         module=shipped.rtl() / "ntt8" / "test_ntt8_engine.py",
         env={
             **{f"PARAM_{name}": str(value) for name, value in parameters.items()},

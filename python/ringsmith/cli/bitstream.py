@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ringsmith.hw.board import load_pinout, write_bitstream
+from ringsmith.hw.synth.place import Placer
 from ringsmith.presets import load_any, parse_overrides
 
 EXAMPLES = """Examples:
@@ -19,6 +20,8 @@ ringsmith bitstream ulx3s --board ulx3s-85f -o out: some ten minutes, then load 
 ringsmith bitstream ulx3s --board ulx3s-85f -o out --clock 40 --seeds 5
 
 ringsmith bitstream ulx3s --board ulx3s-85f --set n_max=512 -o small --json
+
+ringsmith bitstream ulx3s --board orangecrab-25f -o crab --placer static: a smaller device, which takes less wire
 """
 
 BoardName = Annotated[str, typer.Option("--board", help="Board of spec/pinouts, such as ulx3s-85f.")]
@@ -30,6 +33,9 @@ Clock = Annotated[
 ]
 Baud = Annotated[int | None, typer.Option("--baud", help="Rate of the serial port (default: the board's).", min=1)]
 Seeds = Annotated[int, typer.Option("--seeds", help="Placements to try until one meets the clock.", min=1, max=99)]
+PlacerName = Annotated[
+    Placer, typer.Option("--placer", help="static takes less wire, for a device that heap cannot route.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a bitstream there, if unchanged; other files stay.")]
 
 
@@ -46,6 +52,7 @@ def bitstream(
     clock: Clock = None,
     baud: Baud = None,
     seeds: Seeds = 1,
+    placer: PlacerName = Placer.HEAP,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
@@ -57,6 +64,7 @@ def bitstream(
         core_mhz=clock,
         baud=baud,
         seeds=range(1, seeds + 1),
+        placer=placer,
         force=force,
     )
     if as_json:

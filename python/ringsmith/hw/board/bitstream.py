@@ -21,7 +21,7 @@ from ringsmith.hw.process import say
 from ringsmith.hw.synth.boards import load_board
 from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.job import yosys_version
-from ringsmith.hw.synth.place import ROUTER, phase, slowest_clock, write_netlist
+from ringsmith.hw.synth.place import Placer, phase, slowest_clock, write_netlist
 from ringsmith.hw.written import new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
@@ -59,6 +59,7 @@ def write_bitstream(
     core_mhz: float | None = None,
     baud: int | None = None,
     seeds: Sequence[int] = (1,),
+    placer: Placer = Placer.HEAP,
     force: bool = False,
     quiet: bool = False,
 ) -> Bitstream:
@@ -78,7 +79,7 @@ def write_bitstream(
         name = f"{preset.name}-{pinout.name}"
         (work / f"{name}.lpf").write_text(top.pin_file())
         _synthesise(top, work, name, quiet=quiet)
-        report, seed = _placed(top, work, name, seeds, quiet=quiet)
+        report, seed = _placed(top, work, name, seeds, placer, quiet=quiet)
         _pack(work, name, quiet=quiet)
         made = _described(top, directory, work, name, report, seed)
         _finish(top, work, name, made)
@@ -95,11 +96,13 @@ def _synthesise(top: BoardTop, work: Path, name: str, *, quiet: bool) -> None:
     shutil.rmtree(scratch)
 
 
-def _placed(top: BoardTop, work: Path, name: str, seeds: Sequence[int], *, quiet: bool) -> tuple[dict[str, Any], int]:
+def _placed(
+    top: BoardTop, work: Path, name: str, seeds: Sequence[int], placer: Placer, *, quiet: bool
+) -> tuple[dict[str, Any], int]:
     """Place and route until a seed meets the clock; returns nextpnr's report and the seed."""
     reached: dict[int, float] = {}
     for seed in seeds:
-        report = _routed(top, work, name, seed, quiet=quiet)
+        report = _routed(top, work, name, seed, placer, quiet=quiet)
         reached[seed] = slowest_clock(report)
         if reached[seed] >= top.core_mhz:
             return report, seed
@@ -113,12 +116,12 @@ def _placed(top: BoardTop, work: Path, name: str, seeds: Sequence[int], *, quiet
     )
 
 
-def _routed(top: BoardTop, work: Path, name: str, seed: int, *, quiet: bool) -> dict[str, Any]:
+def _routed(top: BoardTop, work: Path, name: str, seed: int, placer: Placer, *, quiet: bool) -> dict[str, Any]:
     """One run of nextpnr. The tool sees its working directory only, so files go by name."""
     pinout, report = top.pinout, work / "report.json"
     command = ["nextpnr", f"--{pinout.die}", "--package", pinout.package, "--speed", str(pinout.speed)]
     command += ["--json", f"{name}.json", "--lpf", f"{name}.lpf", "--textcfg", f"{name}.config"]
-    command += ["--report", report.name, "--seed", str(seed), "--timing-allow-fail", *ROUTER]
+    command += ["--report", report.name, "--seed", str(seed), "--timing-allow-fail", *placer.options]
     run_tool(command, f"{name}: place and route, seed {seed}", report, step=phase, quiet=quiet)
     result: dict[str, Any] = json.loads(report.read_text())
     return result

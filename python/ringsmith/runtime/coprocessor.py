@@ -105,7 +105,17 @@ def _because(work: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {kind: "; ".join(lines) for kind, lines in reasons.items()}
 
 
-def open_coprocessor(kind: str, preset: str, options: EngineOptions) -> Engine:
+def open_model(preset: str, options: EngineOptions) -> Engine:
+    """Return the engine of the functional model with a preset's timing."""
+    return _opened("model", preset, options)
+
+
+def open_rtl(preset: str, options: EngineOptions) -> Engine:
+    """Return the engine of a preset's simulated RTL."""
+    return _opened("rtl", preset, options)
+
+
+def _opened(kind: str, preset: str, options: EngineOptions) -> Engine:
     """Return the engine of a `kind` of device, with a preset."""
     if options.extra.get("polynomial"):
         raise InputError(f"the engine {kind} takes no --polynomial; the recorder does: --on record:FILE")

@@ -154,4 +154,5 @@ if __name__ == "__main__":
     try:
         main()
     except RingsmithError as error:
-        sys.exit(f"pseudo: {error}")
+        print(f"pseudo: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -33,6 +33,7 @@ Clock = Annotated[
 ]
 Baud = Annotated[int | None, typer.Option("--baud", help="Rate of the serial port (default: the board's).", min=1)]
 Seeds = Annotated[int, typer.Option("--seeds", help="Placements to try until one meets the clock.", min=1, max=99)]
+Seed = Annotated[int, typer.Option("--seed", help="The first placement's seed.", min=1, max=10_000)]
 PlacerName = Annotated[
     Placer, typer.Option("--placer", help="static takes less wire, for a device that heap cannot route.")
 ]
@@ -52,6 +53,7 @@ def bitstream(
     clock: Clock = None,
     baud: Baud = None,
     seeds: Seeds = 1,
+    seed: Seed = 1,
     placer: PlacerName = Placer.HEAP,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
@@ -63,7 +65,7 @@ def bitstream(
         output,
         core_mhz=clock,
         baud=baud,
-        seeds=range(1, seeds + 1),
+        seeds=range(seed, seed + seeds),
         placer=placer,
         force=force,
     )

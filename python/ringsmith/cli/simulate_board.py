@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ringsmith.cli.measure import Whole, measure
-from ringsmith.cli.simulate_report import report_of
 from ringsmith.errors import InputError
 from ringsmith.presets import Preset
 from ringsmith.report import simulation
@@ -18,7 +17,7 @@ from ringsmith.runtime import board
 from ringsmith.runtime.devices import OpenDevice, open_device
 
 #: Units whose cycles a board's counters add up.
-_UNITS = ("compute", "rns")
+_UNITS = ("compute", "rns", "pointwise")
 
 
 def is_board(on: str) -> bool:
@@ -30,16 +29,16 @@ def measured_on_board(made: Preset, on: str, op: str, n: int, whole: Whole) -> d
     """Run an operation on the board that holds the preset's bitstream, and on the model, and return the report.
 
     Raises:
-        InputError: the operation is one of a whole multiplication or key switch between lanes.
+        InputError: more than one operation is asked for (`whole.batch`).
         DeviceError: no board answers, or it fails.
         ParameterError: another bitstream is on it.
     """
     if whole.batch != 1:
         raise InputError(f"--batch {whole.batch} is not measured on a board: one operation at a time")
     where = board.address(on.removeprefix(f"{board.KIND}:"))
+    # The model refuses what the board would: before the port is opened.
+    predicted = measure(open_device("model", made), op, n, whole)["profile"]
     opened = board.OpenBoard(where, board.open_for(made, where))
-    model = open_device("model", made)
-    predicted = report_of(model, op, n, measure(model, op, n, whole), 0.0)["busy"]
     before = opened.used
     outcome = measure(OpenDevice(where.name, made, opened.native), op, n, whole)
     after = opened.used
@@ -55,7 +54,7 @@ def measured_on_board(made: Preset, on: str, op: str, n: int, whole: Whole) -> d
         "compute": {
             "cycles": cycles,
             "us": cycles / opened.clock_mhz,
-            "predicted_cycles": sum(predicted[unit] for unit in _UNITS),
+            "predicted_cycles": sum(predicted[f"busy_{unit}"] for unit in _UNITS),
         },
         "port": {**port, "baud": where.baud},
     }

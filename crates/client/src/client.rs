@@ -252,9 +252,7 @@ impl Client {
                 Scheme::Ckks { .. } => {
                     work.interpolate(q, params.roots[j]);
                     for (value, y) in result.iter_mut().zip(work.y.iter()) {
-                        // y − q where 2y > q: then q − 2y borrows.
-                        let large = (q.value.wrapping_sub(2 * y) >> 63).wrapping_neg();
-                        *value = y.wrapping_sub(q.value & large) as i64;
+                        *value = q.centred(*y);
                     }
                 }
             }

@@ -116,14 +116,20 @@ impl Modulus {
     /// Any signed number.
     pub fn signed(&self, x: i64) -> u64 {
         let magnitude = self.montgomery(1, self.to_montgomery(x.unsigned_abs()));
-        let negative = ((x >> 63) as u64) & self.once(self.value - magnitude);
-        negative | (!((x >> 63) as u64) & magnitude)
+        let negative = mask(x as u64);
+        (negative & self.once(self.value - magnitude)) | (!negative & magnitude)
     }
 
     /// A number of magnitude below q.
     pub fn small(&self, x: i8) -> u64 {
         let x = i64::from(x) as u64;
-        x.wrapping_add(self.value & (x >> 63).wrapping_neg())
+        x.wrapping_add(self.value & mask(x))
+    }
+
+    /// x, below q, as the number nearest to 0 that is x modulo q: q more than half of it is negative.
+    pub fn centred(&self, x: u64) -> i64 {
+        let large = mask((self.value / 2).wrapping_sub(x));
+        x.wrapping_sub(self.value & large) as i64
     }
 
     /// x modulo q.
@@ -166,8 +172,15 @@ impl Modulus {
     }
 }
 
-/// x − bound if x ≥ bound, for x < 2·bound.
-fn below(x: u64, bound: u64) -> u64 {
+/// All ones where the highest bit of x is set, else 0; a compiler that knew which would make a branch of it.
+#[inline]
+fn mask(x: u64) -> u64 {
+    core::hint::black_box((x >> 63).wrapping_neg())
+}
+
+/// x − bound if x ≥ bound, for x < 2·bound. In the transforms' loops, where a mask through memory costs: without it
+/// compilers take a conditional move or a predicated instruction, and `make constant-time` sees which.
+pub(crate) fn below(x: u64, bound: u64) -> u64 {
     let less = x.wrapping_sub(bound);
     // The difference borrows exactly when x < bound: both are below 2^63.
     less.wrapping_add(bound & (less >> 63).wrapping_neg())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! BFV's scaling: round(Q·m/t) into a ciphertext, round(t·phase/Q) out of one.
 
-use crate::modulus::Modulus;
+use crate::modulus::{Modulus, below};
 
 /// round(Q·m/t) modulo a prime: Δ·m + ⌊(2·r·m + t)/2t⌋ with Q = Δ·t + r.
 pub(crate) struct Scaling {
@@ -64,8 +64,7 @@ pub(crate) fn round(t: u64, terms: usize, sums: &mut [i64]) {
     for sum in sums {
         let mut x = (*sum as u64 + (1 << (FRACTION - 1))) >> FRACTION;
         for _ in 0..terms {
-            let less = x.wrapping_sub(t);
-            x = less.wrapping_add(t & (less >> 63).wrapping_neg());
+            x = below(x, t);
         }
         *sum = x as i64;
     }

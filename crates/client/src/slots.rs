@@ -88,11 +88,7 @@ impl Slots {
         let mut roots = vec![0; n];
         fill_roots(&self.t, self.root, &mut roots);
         forward(&self.t, &roots, &mut x);
-        let centred = |p: &u16| {
-            let value = x[usize::from(*p)];
-            let large = ((self.t.value / 2).wrapping_sub(value) >> 63).wrapping_neg();
-            value.wrapping_sub(self.t.value & large) as i64
-        };
+        let centred = |p: &u16| self.t.centred(x[usize::from(*p)]);
         Ok(Zeroizing::new(self.positions.iter().map(centred).collect()))
     }
 }

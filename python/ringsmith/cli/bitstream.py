@@ -21,7 +21,7 @@ ringsmith bitstream ulx3s --board ulx3s-85f -o out --clock 40 --seeds 5
 
 ringsmith bitstream ulx3s --board ulx3s-85f --set n_max=512 -o small --json
 
-ringsmith bitstream ulx3s --board orangecrab-25f -o crab --placer static: a smaller device, which takes less wire
+ringsmith bitstream ulx3s --board colorlight-i9 -o i9 --placer heap: the other way to place
 """
 
 BoardName = Annotated[str, typer.Option("--board", help="Board of spec/pinouts, such as ulx3s-85f.")]
@@ -32,11 +32,11 @@ Clock = Annotated[
     float | None, typer.Option("--clock", help="MHz of the core, made by the PLL (default: the board's).", min=1)
 ]
 Baud = Annotated[int | None, typer.Option("--baud", help="Rate of the serial port (default: the board's).", min=1)]
-Seeds = Annotated[int, typer.Option("--seeds", help="Placements to try until one meets the clock.", min=1, max=99)]
-Seed = Annotated[int, typer.Option("--seed", help="The first placement's seed.", min=1, max=10_000)]
-PlacerName = Annotated[
-    Placer, typer.Option("--placer", help="static takes less wire, for a device that heap cannot route.")
+Seeds = Annotated[
+    int, typer.Option("--seeds", help="Placements to try until one is routed and meets the clock.", min=1, max=99)
 ]
+Seed = Annotated[int, typer.Option("--seed", help="The first placement's seed.", min=1, max=10_000)]
+PlacerName = Annotated[Placer, typer.Option("--placer", help="static takes less wire; heap heeds the clock more.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a bitstream there, if unchanged; other files stay.")]
 
 
@@ -52,9 +52,9 @@ def bitstream(
     settings: Annotated[list[str] | None, typer.Option("--set", help="key=value; overrides the preset.")] = None,
     clock: Clock = None,
     baud: Baud = None,
-    seeds: Seeds = 1,
+    seeds: Seeds = 4,
     seed: Seed = 1,
-    placer: PlacerName = Placer.HEAP,
+    placer: PlacerName = Placer.STATIC,
     force: Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:

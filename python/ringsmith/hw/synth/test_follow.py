@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ringsmith.errors import ToolError
-from ringsmith.hw.synth.follow import run_tool
+from ringsmith.hw.synth.follow import StallError, run_tool
 from ringsmith.hw.synth.job import _last_pass, run_yosys
 from ringsmith.hw.synth.place import phase
 
@@ -75,6 +75,18 @@ def test_a_tool_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     command = ["yosys", str(tmp_path / "passes.json")]
     with pytest.raises(ToolError, match=r"did not finish within 0\.1 s"):
         run_tool(command, "waiting", tmp_path / "result", step=_last_pass, quiet=True, timeout_s=0.1)
+
+
+@pytest.mark.hw
+def test_a_tool_that_gets_nowhere_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringsmith.hw.synth.follow.TICK_S", 0.1)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "passes.json").write_text(json.dumps([f"script {tmp_path / 'pipe'}"]))
+    command = ["yosys", str(tmp_path / "passes.json")]
+    with pytest.raises(StallError, match=r"waiting was ended after \d+ s: it reads a pipe"):
+        run_tool(
+            command, "waiting", tmp_path / "result", step=_last_pass, stalled=lambda _: "it reads a pipe", quiet=True
+        )
 
 
 @pytest.mark.hw

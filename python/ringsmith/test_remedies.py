@@ -268,6 +268,10 @@ CALLS: dict[str, Case] = {
     "opt in with allow_insecure=True": (pinned, lambda: pinned(allow_insecure=True)),
     "widen it in rs.refresh": (lambda: refreshed(1.0), lambda: refreshed(4.0)),
     "or allow most_entries={}": (lambda: network(most_entries=1), lambda: network(most_entries=3)),
+    "or allow memory_limit={}": (
+        lambda: network(memory_limit=1),
+        lambda: (network(memory_limit=1 << 30), network(keys_limit=1 << 22, tolerance=0.1)),
+    ),
     "of rs.kernel {}": (lambda: network(tolerence=1e-2), lambda: network(tolerance=1e-2, keys_limit=1 << 30)),
     "use https, or allow_http=True": (
         lambda: rs.connect("http://192.0.2.1", "key"),

@@ -47,7 +47,7 @@ def params(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
-    """Print the parameters of a kernel, why they were chosen, the source of their security, and alternatives."""
+    """Print the parameters of a kernel, why they were chosen, their security, alternatives, and what a run costs."""
     changes = option_changes(chosen_set, security, standard, allow_insecure)
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file), console().status("") as status:
@@ -57,6 +57,7 @@ def params(
         print_json(_facts(program))
     else:
         print(box(program))
+        print(program.cost())
 
 
 def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]], progress: Told | None = None) -> Program | Rounds:
@@ -84,6 +85,7 @@ def _facts(program: Program) -> dict[str, Any]:
         "rotations": list(program.native.rotations()),
         "swap_rows": program.native.required_keys()["swap_rows"],
         "keys": {"sent": program.keys.nbytes(program.params), "memory": program.native.cost()["keys"]},
+        "evaluation": program.cost().to_json(),
         "refreshes": refreshes(program),
         "guarantees": guarantees(program),
         "why": why(program),

@@ -12,7 +12,6 @@ from rich.console import Console
 
 import ringsmith as rs
 from ringsmith import _native
-from ringsmith.errors import RingsmithError
 from ringsmith.explore import host
 from ringsmith.explore.conftest import Searched
 from ringsmith.explore.evaluate import Evaluator
@@ -71,37 +70,6 @@ def test_the_fastest_and_the_fastest_without_the_host_are_named(some: Search) ->
     assert f"of those that leave nothing to the host: {alone.name}" in shown
     assert "because" not in shown
     assert f"clock: {some.board.clock_mhz:g} MHz, assumed" in shown
-
-
-def test_a_price_is_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RINGSMITH_CACHE", str(tmp_path))
-    asked: list[tuple[int, list[int]]] = []
-
-    def measures(n: int, moduli: list[int]) -> dict[str, float]:
-        asked.append((n, moduli))
-        return {"transforms": float(len(asked))}
-
-    monkeypatch.setattr(_native, "host_prices", measures)
-    for _ in range(2):
-        host.prices.cache_clear()
-        assert host.prices(2048, 20)["transforms"] == 1.0
-    assert [(n, {q.bit_length() for q in moduli}) for n, moduli in asked] == [(2048, {20})]
-    (tmp_path / "explore" / "host.json").write_text("{")
-    host.prices.cache_clear()
-    assert host.prices(2048, 20)["transforms"] == 2.0, "a damaged file is measured again"
-    assert host.prices(32768, 17)["transforms"] == 3.0, "the next length that has enough primes"
-    host.prices.cache_clear()
-
-
-def test_every_kind_of_work_has_a_price() -> None:
-    found = _native.host_prices(1024, _native.ntt_primes(1024, 30, 6))
-    kinds = {"automorphisms", "base conversions", "products", "sums", "transforms", "whole steps"}
-    assert found.keys() == kinds
-    assert all(price > 0 for price in found.values())
-    with pytest.raises(RingsmithError):
-        _native.host_prices(1024, _native.ntt_primes(1024, 30, 1))
-    with pytest.raises(RingsmithError):
-        _native.host_prices(1000, [97, 101])
 
 
 @pytest.fixture(scope="module")

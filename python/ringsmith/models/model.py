@@ -39,6 +39,7 @@ from ringsmith.models.network import (
 )
 from ringsmith.models.options import Options
 from ringsmith.progress import tell, telling
+from ringsmith.runtime.cost import Cost, amount
 from ringsmith.runtime.kernel import Kernel, kernel, layout_price
 from ringsmith.runtime.program import Program
 from ringsmith.scalars import whole
@@ -142,7 +143,23 @@ class Model:
 
     @cached_property
     def program(self) -> Program:
-        """The compiled kernel."""
+        """The compiled kernel; InputError if its memory exceeds the option `memory_limit`."""
+        limit = self.options.memory_limit
+        if limit is not None and (cost := self.cost()).total_memory > limit:
+            raise InputError(
+                f"{self.name}: an evaluation takes about {amount(cost.total_memory)}, {amount(cost.key_memory)} of it "
+                f"for keys, and memory_limit={limit}; keys_limit={max(cost.key_bytes // 2, 1)} asks for fewer keys, a "
+                f"larger tolerance= for fewer primes, or allow memory_limit={cost.total_memory}"
+            )
+        return self._compiled
+
+    def cost(self) -> Cost:
+        """Return what an evaluation takes, before any key is made: parameters, levels, refreshes, bytes of keys, memory
+        and messages, the time of one thread of this processor."""
+        return self._compiled.cost()
+
+    @cached_property
+    def _compiled(self) -> Program:
         count = entries(self._form)
         if count > self.options.most_entries:
             raise InputError(

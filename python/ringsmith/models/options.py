@@ -31,10 +31,10 @@ class Options:
     calibration data are widened on each side. `domain` (low, high), each a number or one for each feature: the range
     of the features in place of the calibrated one. `clip`: the client moves a feature outside of its range to the
     range's end, in place of refusing it. `rows`: samples in one encrypted call (1: a vector, else a ciphertext for each
-    feature). `tolerance`: the error of a score beside the polynomials, 1e-3 or 1e-5 of the largest score's extent in
-    the data, if that is more. `most_entries`: entries of the matrices of all layers, which compilation takes time and
-    memory for. `kernel`: options of `rs.kernel`, given as they are:
-    `keys_limit=`, `guarantee=`, ...
+    feature). `tolerance`: the error of a score beside the polynomials, 1e-3 or 1e-5 of the largest score's
+    extent in the data, if that is more. `most_entries`: entries of the matrices of all layers, which compilation takes
+    time and memory for. `memory_limit`: bytes that an evaluation may take with its keys (`Model.cost`), None for any.
+    `kernel`: options of `rs.kernel`, given as they are: `keys_limit=`, `guarantee=`, ...
     """
 
     degree: int | None = None
@@ -46,6 +46,7 @@ class Options:
     rows: int = 1
     tolerance: float | None = None
     most_entries: int = 1 << 23
+    memory_limit: int | None = None
     kernel: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,6 +57,8 @@ class Options:
             raise InputError(f"rows={self.rows!r}: how many samples one call takes, at least 1")
         if not (is_whole(self.most_entries) and self.most_entries >= 1):
             raise InputError(f"most_entries={self.most_entries!r}: entries of all matrices, at least 1")
+        if self.memory_limit is not None and not (is_whole(self.memory_limit) and self.memory_limit >= 1):
+            raise InputError(f"memory_limit={self.memory_limit!r}: bytes of an evaluation, at least 1, or None")
         if self.deviation is not None and not (is_number(self.deviation) and self.deviation > 0):
             raise InputError(f"deviation={self.deviation!r}: a part of a score's extent above 0, such as 0.02, or None")
         if not isinstance(self.clip, bool | np.bool_):

@@ -133,6 +133,20 @@ def test_options_of_a_kernel_are_taken() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_cost_is_told_before_keys_and_a_limit_of_memory_holds() -> None:
+    fitted = LinearRegression().fit(X, VALUES)
+    cost = rs.from_sklearn(fitted, X).cost()
+    fits = rs.from_sklearn(fitted, X, memory_limit=cost.total_memory)
+    assert fits.program.params.n == cost.n
+    refused = rs.from_sklearn(fitted, X, memory_limit=cost.total_memory - 1)
+    with pytest.raises(rs.InputError, match=f"or allow memory_limit={cost.total_memory}$"):
+        refused(X[0])
+    assert refused.cost() == cost, "the cost of what is refused is told too"
+    for wrong in (0, -1, 1.5, "1 GB"):
+        with pytest.raises(rs.InputError, match="memory_limit="):
+            rs.from_sklearn(fitted, X, memory_limit=wrong)
+
+
 def test_samples_that_leave_an_interval_are_told() -> None:
     fitted = MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=50, random_state=0).fit(X, VALUES)
     model = rs.from_sklearn(fitted, X[:60], margin=0.0, domain=(-60, 60), tolerance=0.1)

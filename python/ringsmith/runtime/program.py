@@ -11,6 +11,7 @@ from ringsmith.progress import telling
 from ringsmith.runtime import box
 from ringsmith.runtime.client import Client, Encryptor
 from ringsmith.runtime.cluster import evaluate_many
+from ringsmith.runtime.cost import Cost, cost_of
 from ringsmith.runtime.engine import Engine
 from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.joined import M, joined, part_of
@@ -87,6 +88,11 @@ class Program(ProgramData, Shown):
         return evaluate_many(
             self, evaluation_keys, batch, plain, address=ray, workers=workers, threads=threads, on=on, seed=seed
         )
+
+    def cost(self) -> Cost:
+        """Return what a run takes, before any key is made: parameters, bytes of keys and messages, memory, and the
+        time of one thread of this processor, whose prices are measured once."""
+        return cost_of(self)
 
     def box(self) -> str:
         """Return the parameter box as text."""

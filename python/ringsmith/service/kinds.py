@@ -11,6 +11,7 @@ from ringsmith import _native
 from ringsmith.errors import FormatError, RingsmithError
 from ringsmith.runtime.arrays import array_of
 from ringsmith.runtime.box import box
+from ringsmith.runtime.cost import tables
 from ringsmith.runtime.describe import facts as program_facts
 from ringsmith.runtime.identity import Identity, Role
 from ringsmith.runtime.messages import Encryptions, Keys, is_secret, opened, role_of, secret_within
@@ -22,8 +23,6 @@ Facts = dict[str, Any]
 PROGRAM, KEYS, ARGUMENTS, RESULT, ARRAY = "program", "keys", "arguments", "result", "array"
 _NUMPY = b"\x93NUMPY"
 _MESSAGES = {Role.EVALUATION_KEYS: KEYS, Role.ARGUMENTS: ARGUMENTS, Role.RESULT: RESULT}
-#: Words of tables and scratch for each coefficient of each prime.
-_TABLE_WORDS = 8
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -103,15 +102,10 @@ def _program(program: Program) -> Facts:
         "guarantee": described["guarantee"],
         "box": box(program),
         "cost": program.native.cost(),
-        "session": program.native.cost()["keys"] + _tables(program),
+        "session": program.native.cost()["keys"] + tables(program),
         "result_bytes": program.result_bytes,
         **_identity(program.identity),
     }
-
-
-def _tables(program: Program) -> int:
-    """Return the bytes of what each prime needs: roots, their inverses and quotients, room to work; generously."""
-    return (len(program.params.moduli) + len(program.params.special)) * program.params.n * 8 * _TABLE_WORDS
 
 
 def _identity(identity: Identity) -> Facts:

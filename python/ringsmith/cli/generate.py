@@ -10,13 +10,23 @@ from typing import Annotated
 import typer
 
 from ringsmith.hw.generate import generate
+from ringsmith.hw.vivado import load_platform
 from ringsmith.presets import load_any, parse_overrides
+
+EXAMPLES = """Examples:
+
+ringsmith generate tiny -o package: RTL, documents, a testbench; `make` there runs it
+
+ringsmith generate heaws -o package --platform zcu104 --platform zcu102: with projects for Vivado
+
+ringsmith generate cofhee --set n_max=4096 -o package --verilog
+"""
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
 
-    @app.command("generate")
+    @app.command("generate", epilog=EXAMPLES)
     def generate_command(
         preset: Annotated[str, typer.Argument(help="Preset name, or the path of a preset file.")],
         output: Annotated[
@@ -29,11 +39,16 @@ def register(app: typer.Typer) -> None:
         verilog: Annotated[
             bool, typer.Option("--verilog", help="Also as plain Verilog, for tools that cannot read SystemVerilog.")
         ] = False,
+        platform: Annotated[
+            list[str] | None,
+            typer.Option("--platform", help="Also as a project for Vivado on this board, such as zcu104; repeatable."),
+        ] = None,
         as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     ) -> None:
         """Write RTL, file list, FuseSoC core, register documents, C header, driver notes and a testbench."""
         made = load_any(preset, parse_overrides(settings or []))
-        package = generate(made, output, force=force, verilog=verilog)
+        platforms = [load_platform(name) for name in dict.fromkeys(platform or [])]
+        package = generate(made, output, force=force, verilog=verilog, platforms=platforms)
         if as_json:
             report = {
                 "preset": preset,

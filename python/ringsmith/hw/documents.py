@@ -18,12 +18,21 @@ from ringsmith.hw.verilator import BUILD_FLAGS, LINT_FLAGS
 _LINK = re.compile(r"\[([^\]]*)\]\(([^):#]+)\)")
 
 
-def write_documents(top: Top, build_hash: str, work: Path, *, rtl: Sequence[str], verilog: Sequence[str]) -> None:
+def write_documents(
+    top: Top,
+    build_hash: str,
+    work: Path,
+    *,
+    rtl: Sequence[str],
+    verilog: Sequence[str],
+    projects: Sequence[str],
+) -> None:
     """Write all of a package at `work` that is no RTL and no C++: its pages come first, the files that name it last.
 
-    `rtl` and `verilog` are the sources, in the order to read them; `tb/` is there already.
+    `rtl` and `verilog` are the sources, in the order to read them; `tb/` is there already. `projects` are the platforms
+    that `vivado/` has a project for.
     """
-    names = {**_names(top, build_hash), **_plain_verilog(top, verilog)}
+    names = {**_names(top, build_hash), **_plain_verilog(top, verilog), "vivado_row": _VIVADO_ROW if projects else ""}
     _pages(top, work, names)
     for name, text in top.c_headers().items():
         (work / "include" / name).write_text(text)
@@ -106,7 +115,7 @@ def _core(top: Top, names: dict[str, str], rtl: Sequence[str], work: Path) -> st
     return template(
         "core.txt",
         **names,
-        version=_version(),
+        version=version_of_package(),
         description=f"ringsmith {top.kind}, preset {top.name}",
         rtl_files="\n".join(f"      - {name}" for name in rtl),
         tb_files="\n".join([*headers, *(f"      - tb/{p.name}" for p in tb if p.suffix == ".cpp")]),
@@ -116,7 +125,7 @@ def _core(top: Top, names: dict[str, str], rtl: Sequence[str], work: Path) -> st
     )
 
 
-def _version() -> str:
+def version_of_package() -> str:
     """Version of ringsmith; that of a checkout that is not installed is 0.1.0."""
     try:
         return version("ringsmith")
@@ -134,6 +143,9 @@ def _options(flags: Sequence[str]) -> list[list[str]]:
     return groups
 
 
+_VIVADO_ROW = """\
+| `vivado/README.md` | the design as an IP of AMD's Vivado, and its project on each platform that was asked for |
+"""
 _VERILOG_ROW = """\
 | `verilog/` | the same design as plain Verilog (IEEE 1364-2005), for tools that cannot read SystemVerilog: parameters \
 are set, assertions and vendors' primitives left out; `rs_reset_sync.v` beside it |

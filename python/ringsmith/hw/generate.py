@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ringsmith.errors import ParameterError, ToolError
 from ringsmith.hw import sources
 from ringsmith.hw.device import SHARED
-from ringsmith.hw.documents import write_documents
+from ringsmith.hw.documents import version_of_package, write_documents
 from ringsmith.hw.process import run, say
 from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.tops import describe
+from ringsmith.hw.tops.axi4 import Axi4
 from ringsmith.hw.tops.top import TEMPLATES, Top
 from ringsmith.hw.verilator import HARNESS, WAIVERS, own_check
 from ringsmith.hw.verilog import write_verilog
+from ringsmith.hw.vivado import Platform, check_platforms, write_projects
 from ringsmith.hw.written import files_of, new_folder, write_manifest
 from ringsmith.presets import AnyPreset
 
@@ -42,18 +45,28 @@ class Package:
     build_hash: str
 
 
-def generate(preset: AnyPreset, directory: Path, *, force: bool = False, verilog: bool = False) -> Package:
+def generate(
+    preset: AnyPreset,
+    directory: Path,
+    *,
+    force: bool = False,
+    verilog: bool = False,
+    platforms: Sequence[Platform] = (),
+) -> Package:
     """Write the package of a preset; what fails its own `make lint` is not written.
 
     `directory` is new or empty, or with `force` a package as it was written, which is replaced; files of the user's
-    own beside it stay. Folders above it are made. With `verilog` the design is there as plain Verilog too.
+    own beside it stay. Folders above it are made. With `verilog` the design is there as plain Verilog too, with
+    `platforms` as projects for Vivado.
 
     Raises:
-        InputError: it cannot be written there.
+        InputError: it cannot be written there, or stand on a platform.
         ParameterError: the design cannot be elaborated.
     """
+    top = describe(preset)
+    check_platforms(top, platforms)
     with new_folder(directory, force=force) as work:
-        package = _fill(describe(preset), work, directory, verilog=verilog)
+        package = _fill(top, work, directory, verilog=verilog, platforms=platforms)
         _lint(preset, work)
     return package
 
@@ -70,7 +83,7 @@ def _lint(preset: AnyPreset, work: Path) -> None:
     raise ParameterError(f"preset {preset.name} cannot be built: {refusal}")
 
 
-def _fill(top: Top, work: Path, directory: Path, *, verilog: bool) -> Package:
+def _fill(top: Top, work: Path, directory: Path, *, verilog: bool, platforms: Sequence[Platform]) -> Package:
     """Write a package at `work` that will stand at `directory`."""
     parameters = top.parameters()
     digest = top.build_hash(parameters)
@@ -84,7 +97,9 @@ def _fill(top: Top, work: Path, directory: Path, *, verilog: bool) -> Package:
     say("[2/4] testbench and its known answers")
     _testbench(top, work)
     say("[3/4] documents")
-    write_documents(top, digest, work, rtl=rtl, verilog=plain)
+    write_documents(top, digest, work, rtl=rtl, verilog=plain, projects=[platform.name for platform in platforms])
+    if platforms and isinstance(top, Axi4):
+        write_projects(top, work, platforms, rtl=rtl, version=version_of_package())
     write_manifest(work)
     return Package(directory, files_of(work), top.module, parameters, digest)
 

@@ -23,7 +23,7 @@ class Axi4(System):
             "transfer_note": "",
             "clock_notes": "- `clk_i`, the only clock: core, registers and both buses.",
             "reset_notes": _RESET,
-            "pin_notes": _PINS.format(port_bits=self._port_bits()),
+            "pin_notes": _PINS.format(port_bits=self.port_bits()),
             "inputs": "s_axil_*_i m_axi_*_i",
             "outputs": "irq_o ev_*_o cycles_o s_axil_*_o m_axi_*_o",
             "more_constraints": "",
@@ -33,7 +33,7 @@ class Axi4(System):
         """How polynomials travel."""
         return f"a word of {'every lane' if self.preset.wide_port else 'one lane'} at a time"
 
-    def _port_bits(self) -> int:
+    def port_bits(self) -> int:
         """Data bits of the AXI4 master, as beat_bits of rs_core_pkg has them: a power of two, at most 1,024."""
         preset = self.preset
         copies = preset.lanes if preset.wide_port else 1

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Platforms (`spec/platforms/*.toml`): a board with a host beside the programmable logic, in the chip or on PCIe."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ringsmith import shipped
+from ringsmith.errors import InputError, ParameterError
+from ringsmith.specs import build, checked_name, read_toml, shown
+
+#: Hosts that a block design is known for, and the bits of an address that reach their memory.
+KINDS = {"zynq7000": 32, "zynqmp": 36, "xdma": 34}
+_PART = re.compile(r"xc[0-9a-z]{3,14}-[0-9a-z-]{1,20}")
+_BOARD = re.compile(r"[a-z0-9][a-z0-9_-]{1,30}")
+#: Registers begin at a multiple of what Vivado gives a slave at least.
+PAGE = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """A platform by what Vivado and Linux call it.
+
+    `kind` is the host: `zynq7000` and `zynqmp` processing systems, `xdma` a PCIe card with AMD's DMA. `part` is the
+    device, `board` the name in the vendor's board files. The core runs at `clock_mhz`. Its registers begin at byte
+    `registers` of the host's address space (of the card's BAR for `xdma`); `interrupt` is the number of its line among
+    the shared ones of the interrupt controller, 0 on PCIe. `source` says where this was read.
+    """
+
+    name: str
+    kind: str
+    part: str
+    board: str
+    clock_mhz: float
+    registers: int
+    interrupt: int
+    source: str
+
+    @property
+    def memory_bits(self) -> int:
+        """Bits of an address of the memory that the core's data port reaches."""
+        return KINDS[self.kind]
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether the host is in the chip, so that Linux there is told of the core by a device tree."""
+        return self.kind != "xdma"
+
+
+def platform_names() -> list[str]:
+    """Names of the platforms that ship with the package, sorted."""
+    return sorted(path.stem for path in (shipped.root() / "spec" / "platforms").glob("*.toml"))
+
+
+def load_platform(name: str) -> Platform:
+    """Load a platform by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
+    if name not in platform_names():
+        raise InputError(f"no platform {shown(name)}; platforms: {', '.join(platform_names())}")
+    path = shipped.root() / "spec" / "platforms" / f"{name}.toml"
+    platform = build(Platform, f"platform {name}", read_toml(path, "platform"))
+    checked_name("a platform", platform.name)
+    wrong = _wrong(platform)
+    if wrong:
+        raise ParameterError(f"platform {name}: {wrong}")
+    return platform
+
+
+def _wrong(platform: Platform) -> str:
+    """What is wrong with a platform's values, or nothing."""
+    if platform.kind not in KINDS:
+        return f"kind must be {', '.join(KINDS)}, got {shown(platform.kind)}"
+    for key, form in (("part", _PART), ("board", _BOARD)):
+        if not form.fullmatch(getattr(platform, key)):
+            return f"{key} is none of the vendor's names, got {shown(getattr(platform, key))}"
+    if not 1 <= platform.clock_mhz <= 1000:
+        return f"clock_mhz must be from 1 to 1000, got {platform.clock_mhz:g}"
+    if platform.registers % PAGE or not 0 <= platform.registers < 1 << platform.memory_bits:
+        return f"registers must be a multiple of {PAGE} below 2^{platform.memory_bits}, got {platform.registers:#x}"
+    if not 0 <= platform.interrupt <= 987 or (platform.interrupt > 0) != platform.is_linux:
+        return f"interrupt must be 1 to 987, or 0 on PCIe, got {platform.interrupt}"
+    return ""

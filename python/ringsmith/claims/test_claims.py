@@ -238,6 +238,7 @@ def test_what_is_below_1_stands_first_with_its_reason() -> None:
     assert rows[: len(below)] == [claim.id for claim in below]
     assert page(ledger).count("below 1:</span>") == len(below)
     assert page(ledger).count("▼ ") == len(below)
+    assert not [claim.id for claim in below if not claim.note], "what is below 1 says why in its note"
 
 
 def test_the_shipped_ledger_is_where_the_tool_looks() -> None:

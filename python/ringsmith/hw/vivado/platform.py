@@ -10,12 +10,12 @@ from ringsmith import shipped
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.specs import build, checked_name, read_toml, shown
 
-#: Hosts that a block design is known for, and the bits of an address that reach their memory.
-KINDS = {"zynq7000": 32, "zynqmp": 36, "xdma": 34}
+#: Hosts that a block design is known for, and the bits of an address in the memory that it gives the core, from 0 on.
+KINDS = {"zynq7000": 29, "zynqmp": 31, "xdma": 34}
 _PART = re.compile(r"xc[0-9a-z]{3,14}-[0-9a-z-]{1,20}")
 _BOARD = re.compile(r"[a-z0-9][a-z0-9_-]{1,30}")
-#: Registers begin at a multiple of what Vivado gives a slave at least.
-PAGE = 4096
+#: Registers begin at a multiple of what Vivado gives a slave at least, in a host's address space.
+PAGE, HOST_BITS = 4096, 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Platform:
 
     @property
     def memory_bits(self) -> int:
-        """Bits of an address of the memory that the core's data port reaches."""
+        """Bits of an address in the memory that the core's data port is given."""
         return KINDS[self.kind]
 
     @property
@@ -75,8 +75,8 @@ def _wrong(platform: Platform) -> str:
             return f"{key} is none of the vendor's names, got {shown(getattr(platform, key))}"
     if not 1 <= platform.clock_mhz <= 1000:
         return f"clock_mhz must be from 1 to 1000, got {platform.clock_mhz:g}"
-    if platform.registers % PAGE or not 0 <= platform.registers < 1 << platform.memory_bits:
-        return f"registers must be a multiple of {PAGE} below 2^{platform.memory_bits}, got {platform.registers:#x}"
+    if platform.registers % PAGE or not 0 <= platform.registers < 1 << HOST_BITS:
+        return f"registers must be a multiple of {PAGE} below 2^{HOST_BITS}, got {platform.registers:#x}"
     if not 0 <= platform.interrupt <= 987 or (platform.interrupt > 0) != platform.is_linux:
         return f"interrupt must be 1 to 987, or 0 on PCIe, got {platform.interrupt}"
     return ""

@@ -21,4 +21,4 @@ bus core/m_axi memory/S00_AXI
 bus memory/M00_AXI ps/S_AXI_HP0
 
 place core/s_axil/reg0 ps/Data $registers $registers_bytes
-place ps/S_AXI_HP0/HP0_DDR_LOWOCM core/m_axi 0x00000000 512M
+place ps/S_AXI_HP0/HP0_DDR_LOWOCM core/m_axi 0x00000000 $memory_bytes

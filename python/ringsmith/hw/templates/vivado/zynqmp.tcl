@@ -20,4 +20,4 @@ bus core/m_axi memory/S00_AXI
 bus memory/M00_AXI ps/S_AXI_HP0_FPD
 
 place core/s_axil/reg0 ps/Data $registers $registers_bytes
-place ps/SAXIGP2/HP0_DDR_LOW core/m_axi 0x00000000 2G
+place ps/SAXIGP2/HP0_DDR_LOW core/m_axi 0x00000000 $memory_bytes

@@ -16,7 +16,6 @@ from pathlib import Path
 from ringsmith import _native
 from ringsmith.errors import ParameterError
 from ringsmith.files import write_text
-from ringsmith.hw import paths
 
 #: Every report says what a time by these prices is.
 LABEL = "one thread of this processor, measured"
@@ -29,6 +28,8 @@ _PRIMES = 6
 @cache
 def prices(n: int, bits: int) -> Mapping[str, float]:
     """Return the nanoseconds of a term by kind, over rings of degree n modulo primes of `bits` bits."""
+    from ringsmith.hw import paths  # a program on the processor starts without the hardware's packages
+
     file = paths.cache("prices") / "host.json"
     key = f"{_machine()} n={n} bits={bits}"
     kept = _kept(file)

@@ -277,6 +277,9 @@ def test_an_operation_has_the_instructions_of_the_cycles_that_it_is_measured_in(
     """A transform alone has no transfers in its cycles; of a key switch's many overlap with work, not all."""
     alone = operation_of(load_preset("tiny"), CellOptions(operation="ntt", n=256))
     assert alone.executed == {"ntt": {"count": 1, "coefficients": 256, "reads": 256}}
+    # Operands and results of a tensor cross in submissions of their own.
+    tensor = operation_of(load_preset("tiny", {"dual_port_slots": 6}), CellOptions(operation="tensor", n=256))
+    assert tensor.executed.keys() == {"intt", "ntt", "pmac", "pmodmul"}
     preset = load_preset("coxhe-zcu104-a1")
     switch = operation_of(preset, CellOptions(operation="key-switch", n=2048, primes=2, allow_insecure=True))
     assert switch.cycles == 9168

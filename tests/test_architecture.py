@@ -31,6 +31,7 @@ LATE = {
     ("models.from_onnx", "onnx"): "the extra `models`; the message says so",
     ("models.from_onnx", "onnx.reference"): "as above",
     ("remote.wire", "ringsmith.remote.connections"): "HTTP and TLS, which only a connection needs",
+    ("runtime.prices", "ringsmith.hw.paths"): "the hardware's packages; only a cost needs the folder of the cache",
     ("explore.evolve", "optuna"): "the extra `search`; a second to load",
     ("runtime.cluster", "ray"): "the extra `ray`; seconds to load",
     ("service.distant", "ray"): "as above",

@@ -15,7 +15,7 @@ from ringsmith.presets import load_any, parse_overrides
 
 EXAMPLES = """Examples:
 
-ringsmith bitstream ulx3s --board ulx3s-85f -o out: some ten minutes, then load out/ulx3s-ulx3s-85f.bit
+ringsmith bitstream ulx3s --board ulx3s-85f -o out: ten to twenty minutes, then load out/ulx3s-ulx3s-85f.bit
 
 ringsmith bitstream ulx3s --board ulx3s-85f -o out --clock 40 --seeds 5
 

@@ -25,14 +25,18 @@ def write_documents(
     *,
     rtl: Sequence[str],
     verilog: Sequence[str],
-    projects: Sequence[str],
+    has_projects: bool,
 ) -> None:
     """Write all of a package at `work` that is no RTL and no C++: its pages come first, the files that name it last.
 
-    `rtl` and `verilog` are the sources, in the order to read them; `tb/` is there already. `projects` are the platforms
-    that `vivado/` has a project for.
+    `rtl` and `verilog` are the sources, in the order to read them; `tb/` is there already; `has_projects`
+    says whether `vivado/` will be.
     """
-    names = {**_names(top, build_hash), **_plain_verilog(top, verilog), "vivado_row": _VIVADO_ROW if projects else ""}
+    names = {
+        **_names(top, build_hash),
+        **_plain_verilog(top, verilog),
+        "vivado_row": _VIVADO_ROW if has_projects else "",
+    }
     _pages(top, work, names)
     for name, text in top.c_headers().items():
         (work / "include" / name).write_text(text)

@@ -97,7 +97,7 @@ def _fill(top: Top, work: Path, directory: Path, *, verilog: bool, platforms: Se
     say("[2/4] testbench and its known answers")
     _testbench(top, work)
     say("[3/4] documents")
-    write_documents(top, digest, work, rtl=rtl, verilog=plain, projects=[platform.name for platform in platforms])
+    write_documents(top, digest, work, rtl=rtl, verilog=plain, has_projects=bool(platforms))
     if platforms and isinstance(top, Axi4):
         write_projects(top, work, platforms, rtl=rtl, version=version_of_package())
     write_manifest(work)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
 from ringsmith.hw.registers.maps import Field, Register, RegisterMap
-from ringsmith.hw.vivado.ports import CLOCK, DATA, REGISTERS, RESET, Port
+from ringsmith.hw.vivado.ports import BLOCK, CLOCK, DATA, REGISTERS, RESET, Port
 from ringsmith.presets import Preset
 
 NAMESPACE = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
@@ -20,8 +20,8 @@ ACCESS = {
     "w, acts once": ("write-only", ""),
     "r, write 1 to clear": ("read-write", "oneToClear"),
 }
-#: Bytes of a core's registers, and bits of one.
-BLOCK, WORD = 4096, 32
+#: Bits of a register.
+WORD = 32
 #: Names of the bus definitions of AMBA.
 _BUSES = {REGISTERS: "AXI4-Lite", DATA: "AXI4"}
 _FILE_TYPES = {".sv": "systemVerilogSource", ".v": "verilogSource"}

@@ -12,6 +12,8 @@ from ringsmith.presets import Preset
 CLOCK, RESET, INTERRUPT = "aclk", "aresetn", "irq"
 #: The buses by their prefix: registers and data.
 REGISTERS, DATA = "s_axil", "m_axi"
+#: Bytes of a core's registers.
+BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,15 @@ class Port:
         return f"{self.name}_{'i' if self.direction == 'in' else 'o'}"
 
 
+def register_bytes(preset: Preset) -> int:
+    """Bytes of the registers of all cores: a power of two, which Vivado wants."""
+    return BLOCK << (preset.cores - 1).bit_length()
+
+
 def ports(preset: Preset, data_bits: int) -> list[Port]:
     """All ports of the IP of a preset whose data port has `data_bits`."""
     alone = [Port("", CLOCK, "in", 1), Port("", RESET, "in", 1), Port("", INTERRUPT, "out", 1)]
-    return [*alone, *_registers(12 + (preset.cores - 1).bit_length()), *_data(preset.address_bits, data_bits)]
+    return [*alone, *_registers((register_bytes(preset) - 1).bit_length()), *_data(preset.address_bits, data_bits)]
 
 
 def _registers(address_bits: int) -> Iterator[Port]:

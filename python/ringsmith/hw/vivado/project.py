@@ -12,9 +12,9 @@ from ringsmith.hw import registers
 from ringsmith.hw.documents import template
 from ringsmith.hw.tops.axi4 import Axi4
 from ringsmith.hw.tops.top import TEMPLATES, Top
-from ringsmith.hw.vivado.component import BLOCK, component
-from ringsmith.hw.vivado.platform import PAGE, Platform
-from ringsmith.hw.vivado.ports import ports, wrapper
+from ringsmith.hw.vivado.component import component
+from ringsmith.hw.vivado.platform import Platform
+from ringsmith.hw.vivado.ports import ports, register_bytes, wrapper
 
 FOLDER = "vivado"
 #: Bytes of memory that a device tree sets aside for host buffers at least, and how many buffers it has room for.
@@ -54,19 +54,13 @@ def module_of(top: Top) -> str:
 def _write_platform(top: Axi4, folder: Path, platform: Platform, files: Sequence[str]) -> None:
     folder.mkdir()
     (folder / "settings.tcl").write_text(_settings(top, platform, files))
-    for source, target in (
-        ("project.tcl", "project.tcl"),
-        (f"{platform.kind}.tcl", "design.tcl"),
-        ("constraints.xdc", "constraints.xdc"),
-    ):
-        shutil.copyfile(TEMPLATES / "vivado" / source, folder / target)
+    for name in ("project.tcl", "constraints.xdc"):
+        shutil.copyfile(TEMPLATES / "vivado" / name, folder / name)
+    parts = [platform.kind, *(["processor"] if platform.is_linux else [])]
+    design = "".join((TEMPLATES / "vivado" / f"{part}.tcl").read_text() for part in parts)
+    (folder / "design.tcl").write_text(design)
     if platform.is_linux:
         (folder / "overlay.dts").write_text(_overlay(top, platform))
-
-
-def registers_bytes(top: Axi4) -> int:
-    """Bytes of the registers of all cores: a power of two, which Vivado wants."""
-    return max(PAGE, BLOCK << (top.preset.cores - 1).bit_length())
 
 
 def _settings(top: Axi4, platform: Platform, files: Sequence[str]) -> str:
@@ -79,7 +73,7 @@ def _settings(top: Axi4, platform: Platform, files: Sequence[str]) -> str:
         "board": platform.board,
         "clock_mhz": f"{platform.clock_mhz:g}",
         "registers": f"{platform.registers:#010x}",
-        "registers_bytes": str(registers_bytes(top)),
+        "registers_bytes": str(register_bytes(top.preset)),
         "memory_bytes": str(1 << min(top.preset.address_bits, platform.memory_bits)),
         "defines": " ".join(["SYNTHESIS", *(["RINGSMITH_DSP48E2"] if ultrascale else [])]),
     }
@@ -93,7 +87,7 @@ def _overlay(top: Axi4, platform: Platform) -> str:
     """The device tree's part for the core."""
     controller, cells = _CONTROLLERS[platform.kind]
     memory = max(LEAST_MEMORY, 1 << (BUFFERS * top.preset.buffer_bytes - 1).bit_length())
-    numbers = [platform.registers, registers_bytes(top)]
+    numbers = [platform.registers, register_bytes(top.preset)]
     reg = " ".join(f"0x0 {value:#x}" if cells == 2 else f"{value:#x}" for value in numbers)
     return template(
         "vivado/overlay.dts",

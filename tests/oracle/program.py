@@ -100,6 +100,7 @@ def _bootstrapping(f: Fields) -> str:
         f"refreshes values up to {scientific(bound)}, {before} levels before and {after} after, "
         f"ratio 2^-{scientific(ratio)}, weight {weight}, failing below 2^{scientific(failure)}, "
         f"degree {degree}, {doublings} doublings, arcsine {arcsine}"
+        + (f", keys of at most {f.number(8)} bytes" if f.rest else "")
     )
 
 

@@ -3,6 +3,7 @@
 //! are reckoned from. Messages are real numbers in all n/2 slots.
 
 use crate::Error;
+use crate::codec::refused;
 use ckks::CkksParams;
 use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Bootstrapper, Effort, Message};
 use rlwe::wire::{Reader, Writer};
@@ -39,10 +40,11 @@ pub struct Refresh {
 }
 
 impl Bootstrapping {
-    /// Checks a literal, its slots, kind of message and limit on keys aside, against a set; both secrets by the policy.
+    /// Checks a literal, its slots and kind of message aside, against a set; both secrets by the policy.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for what does not fit, fails too often or is insecure.
+    /// [`Error::Parameters`] for what does not fit, fails too often or is insecure, and for a limit on the bytes of
+    /// keys that no keys meet.
     pub fn new(
         main: &CkksParams,
         literal: &BootstrapLiteral,
@@ -51,10 +53,9 @@ impl Bootstrapping {
         let literal = BootstrapLiteral {
             slots: main.slots(),
             message: Message::Real,
-            key_bytes: None,
             ..literal.clone()
         };
-        let params = BootstrapParams::new(main, &literal, policy).map_err(refused)?;
+        let params = BootstrapParams::new(main, &literal, policy).map_err(parameters)?;
         Ok(Self {
             params,
             added: Arc::default(),
@@ -77,7 +78,7 @@ impl Bootstrapping {
             scale: self.params.main().scale(),
             bound: literal.bound,
             added: self.added(failure_bits)?,
-            log2_failure: self.params.log2_failure().map_err(refused)?,
+            log2_failure: self.params.log2_failure().map_err(parameters)?,
         })
     }
 
@@ -92,8 +93,8 @@ impl Bootstrapping {
             return Ok(*added);
         }
         let params = self.params.clone().with_failure_bits(failure_bits);
-        let made = Bootstrapper::new(&params, Threads::ONE).map_err(refused)?;
-        let added = made.error_bound(0.0).map_err(refused)?;
+        let made = Bootstrapper::new(&params, Threads::ONE).map_err(parameters)?;
+        let added = made.error_bound(0.0).map_err(parameters)?;
         known().insert(failure_bits, added);
         Ok(added)
     }
@@ -109,11 +110,16 @@ impl Bootstrapping {
         out.u16(literal.degree as u16);
         out.u8(literal.doublings as u8);
         out.u8(literal.arcsine as u8);
+        // A program ends here: no limit takes no bytes.
+        literal
+            .key_bytes
+            .iter()
+            .for_each(|&limit| out.u64(limit as u64));
     }
 
-    /// Reads a literal; what it is for is told by the program.
+    /// Reads a literal to the end of the program; what it is for is told by the program.
     pub(crate) fn read(input: &mut Reader<'_>) -> Result<BootstrapLiteral, Error> {
-        Ok(BootstrapLiteral {
+        let literal = BootstrapLiteral {
             bound: input.f64("the bound on refreshed messages")?,
             slots_to_coeffs: usize::from(input.u8("levels of slots to coefficients")?),
             coeffs_to_slots: usize::from(input.u8("levels of coefficients to slots")?),
@@ -124,10 +130,22 @@ impl Bootstrapping {
             doublings: u32::from(input.u8("double angles")?),
             arcsine: u32::from(input.u8("the arcsine's degree")?),
             ..BootstrapLiteral::default()
+        };
+        let what = "the limit on the bytes of keys";
+        let key_bytes = match input.left() {
+            0 => None,
+            _ => Some(input.u64(what)?),
+        };
+        let addressed = |limit: u64| {
+            usize::try_from(limit).map_err(|_| refused(what, limit, format!("0..={}", usize::MAX)))
+        };
+        Ok(BootstrapLiteral {
+            key_bytes: key_bytes.map(addressed).transpose()?,
+            ..literal
         })
     }
 }
 
-fn refused(error: ckks::Error) -> Error {
+fn parameters(error: ckks::Error) -> Error {
     Error::Parameters(format!("bootstrapping: {error}"))
 }

@@ -17,9 +17,9 @@ use crate::program::{
     Argument, Encryption, Guarantee, PlaintextSource, Program, Range, Reading, Secrecy, Strength,
 };
 use crate::step::SourceLine;
+pub(crate) use fields::refused;
 use fields::{
-    choice, list, read_map, read_shape, read_text, refused, write_count, write_map, write_shape,
-    write_text,
+    choice, list, read_map, read_shape, read_text, write_count, write_map, write_shape, write_text,
 };
 use rlwe::SecurityPolicy;
 use rlwe::wire::{self, Reader, Tag, Writer};

@@ -70,7 +70,11 @@ impl Display for Bootstrapping {
             own.degree,
             own.doublings,
             own.arcsine
-        )
+        )?;
+        let limit = own.key_bytes.iter();
+        limit
+            .copied()
+            .try_for_each(|limit| write!(f, ", keys of at most {limit} bytes"))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::params_args::policy;
 use crate::word_width::WordWidth;
 use crate::work::{Work, written};
 use ::program::Refresh;
-use ckks::bootstrap::BootstrapLiteral;
+use ckks::bootstrap::{BootstrapLiteral, KeyOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
@@ -25,11 +25,12 @@ impl Bootstrapping {
     /// `bound`: on the slots of what is refreshed; levels of the transforms before (`slots_to_coeffs`) and after
     /// (`coeffs_to_slots`) the modulus is raised; `log2_ratio`: −log2 of the largest message to the first prime;
     /// `weight` of the sparse secret; `log2_failure` of a refresh; `degree` of the cosine, double angles, degree of
-    /// the arcsine (1 for none). The sparse secret's set is judged as any other.
+    /// the arcsine (1 for none); `key_bytes`: most bytes of the keys as they are sent. The sparse secret's set is
+    /// judged as any other.
     #[new]
     #[pyo3(signature = (
         context, *, bound, slots_to_coeffs, coeffs_to_slots, log2_ratio=10.0, weight=32, log2_failure=-140.0, degree=30,
-        doublings=3, arcsine=1, security=128, table="2024-classical", allow_insecure=false
+        doublings=3, arcsine=1, key_bytes=None, security=128, table="2024-classical", allow_insecure=false
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -47,6 +48,7 @@ impl Bootstrapping {
         #[pyo3(from_py_with = number)] degree: usize,
         #[pyo3(from_py_with = number)] doublings: u32,
         #[pyo3(from_py_with = number)] arcsine: u32,
+        #[pyo3(from_py_with = number)] key_bytes: Option<usize>,
         #[pyo3(from_py_with = number)] security: u32,
         table: &str,
         allow_insecure: bool,
@@ -61,6 +63,7 @@ impl Bootstrapping {
             degree,
             doublings,
             arcsine,
+            key_bytes,
             ..BootstrapLiteral::default()
         };
         let policy = policy(security, table, allow_insecure)?;
@@ -91,6 +94,25 @@ impl Bootstrapping {
     #[getter]
     fn log2_failure(&self) -> PyResult<f64> {
         self.inner.params().log2_failure().or_raise()
+    }
+
+    /// Bytes of the keys as they are sent.
+    #[getter]
+    fn key_bytes(&self) -> usize {
+        self.inner.params().key_bytes()
+    }
+
+    /// The least `key_bytes` that a limit may be.
+    #[getter]
+    fn least_key_bytes(&self) -> usize {
+        self.inner.params().least_key_bytes()
+    }
+
+    /// Bytes of the keys in memory: the least, without any uniform half, and all.
+    #[getter]
+    fn key_memory(&self) -> (usize, usize) {
+        let [least, whole] = self.inner.params().key_memory();
+        (least, whole)
     }
 
     /// Bound on the error that a refresh adds, where each noise in it exceeds what is reckoned with probability
@@ -125,6 +147,7 @@ impl Bootstrapping {
         facts.set_item("degree", own.degree)?;
         facts.set_item("doublings", own.doublings)?;
         facts.set_item("arcsine", own.arcsine)?;
+        facts.set_item("key_bytes", own.key_bytes)?;
         Ok(facts)
     }
 }
@@ -151,22 +174,43 @@ impl BootstrapKeys {
             return Err(Kind::KeyMismatch.error("bootstrapping keys are of CKKS"));
         };
         let params = bootstrapping.inner.params();
-        let made =
-            py.work(|| ckks::bootstrap::BootstrapKeys::generate(params, generator, secret))?;
+        // Keys are made to be sent: their uniform halves stay seeds.
+        let [least, _] = params.key_memory();
+        let options = KeyOptions {
+            memory: Some(least),
+            ..KeyOptions::default()
+        };
+        let made = py.work(|| {
+            ckks::bootstrap::BootstrapKeys::generate_with(params, generator, secret, &options)
+        })?;
         Ok(Self { inner: made.into() })
     }
 
-    /// Reads `to_bytes`, for the bootstrapping they were made for.
+    /// Reads `to_bytes`, for the bootstrapping they were made for. `memory`: bytes that they may take; uniform halves
+    /// for which there is no room are grown from their seeds at each use.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bootstrapping: &Bootstrapping, data: &[u8]) -> PyResult<Self> {
+    #[pyo3(signature = (bootstrapping, data, memory=None))]
+    fn from_bytes(
+        py: Python<'_>,
+        bootstrapping: &Bootstrapping,
+        data: &[u8],
+        #[pyo3(from_py_with = number)] memory: Option<usize>,
+    ) -> PyResult<Self> {
         let params = bootstrapping.inner.params();
-        let read = py.work(|| ckks::bootstrap::BootstrapKeys::from_bytes(params, data))?;
+        let read =
+            py.work(|| ckks::bootstrap::BootstrapKeys::from_bytes_within(params, data, memory))?;
         Ok(Self { inner: read.into() })
     }
 
     /// The keys in the byte format.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         written(py, || self.inner.to_bytes())
+    }
+
+    /// Bytes of the residues in memory.
+    #[getter]
+    fn memory(&self) -> usize {
+        self.inner.memory()
     }
 
     /// Which secret key they belong to.

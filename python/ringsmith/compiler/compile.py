@@ -116,7 +116,8 @@ def compile_kernel(
             if kernel.params is None:
                 requirements = requirements_of(kernel, search.graph.output.bound, encryption)
                 requirements = replace(requirements, tower_bits=tower_bits, least_depth=search.graph.least_depth())
-            way = keys_limit.within(kernel.keys_limit, search, _settling(kernel, requirements, search, sources or {}))
+            settle = _settling(kernel, requirements, search, sources or {})
+            way = keys_limit.within(kernel.keys_limit, search, settle, _narrowing(kernel, requirements))
         except (KernelError, ParameterError) as error:
             grows = _grows(kernel, error) if advise else None
             if grows is None:
@@ -237,6 +238,22 @@ def _settling(
         return choice, found
 
     return settle
+
+
+def _narrowing(kernel: KernelDefinition, requirements: choose.Requirements) -> keys_limit.Narrow:
+    """Return what settles a circuit once more, refreshed in the same places with keys of fewer bytes."""
+    request = find(kernel.params) if isinstance(kernel.params, str) else kernel.params
+    given = request.bootstrapping if isinstance(request, ParamRequest) else None
+    bound = given.bound if given else None
+
+    def narrow(choice: choose.Choice, room: int) -> tuple[choose.Choice, choose.Requirements] | None:
+        params = refreshes.fewer_keys(choice.params, room, bound)
+        if params is None:
+            return None
+        settled, found = _settled(choice.circuit, params, requirements)
+        return replace(settled, rejected=choice.rejected), found
+
+    return narrow
 
 
 def _chosen(

@@ -23,11 +23,13 @@ _NAMED = 3
 #: How often as many rotation keys as a limit has room for are tried: fewer keys may take a larger ring.
 _TRIALS = 3
 _POWERS, _LAYOUTS = "rotations made of powers of two", "layouts of fewer keys"
-_CHAINS = "rotations one after the other"
+_CHAINS, _REFRESHES = "rotations one after the other", "fewer keys of refreshes"
 
 Lower = Callable[[Slots], SlotProgram]
 #: Chooses a set for a kernel lowered in some way, of a degree at least.
 Settle = Callable[[Lower, int], tuple[choose.Choice, choose.Requirements]]
+#: Chooses keys of refreshes within a number of bytes, or the least there are; None where there is no choice.
+Narrow = Callable[[choose.Choice, int], tuple[choose.Choice, choose.Requirements] | None]
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,31 @@ class Way:
         return self.keys.nbytes(self.choice.params)
 
 
-def within(limit: int | None, search: LayoutSearch, settle: Settle) -> Way:
+def within(limit: int | None, search: LayoutSearch, settle: Settle, narrow: Narrow) -> Way:
     """Return the first way whose keys stay within a limit; ParameterError with the bytes of the least of all ways.
 
     The ways that need fewest keys do not depend on the limit, so a limit of those bytes is enough.
     """
     tried: list[Way] = []
     for way in _ways(limit, search, settle):
-        if limit is None or way.nbytes <= limit:
-            return way
-        tried.append(way)
+        for own in _narrowed(way, limit, narrow):
+            if limit is None or own.nbytes <= limit:
+                return own
+            tried.append(own)
     raise ParameterError(_refused(tried[0], min(tried, key=lambda way: way.nbytes), limit or 0))
+
+
+def _narrowed(way: Way, limit: int | None, narrow: Narrow) -> Iterator[Way]:
+    """Yield a way, and with fewer keys of its refreshes where it has some."""
+    yield way
+    params = way.choice.params
+    if limit is None or not way.keys.refreshes:
+        return
+    room = limit - (way.nbytes - way.keys.refresh_bytes(params))
+    # Other keys make other noise, for which there may be no room.
+    with suppress(KernelError, ParameterError):
+        if settled := narrow(way.choice, room):
+            yield Way(f"{way.how} and {_REFRESHES}" if way.how else _REFRESHES, *settled, way.search)
 
 
 def _ways(limit: int | None, search: LayoutSearch, settle: Settle) -> Iterator[Way]:
@@ -88,7 +104,7 @@ def _as_many_as_fit(limit: int, first: Way, settle: Settle) -> Iterator[Way]:
     way = first
     for _ in range(_TRIALS):
         params, keys = way.choice.params, way.keys
-        room = limit - keys.relinearization_bytes(params)
+        room = limit - keys.relinearization_bytes(params) - keys.refresh_bytes(params)
         most = max(room // max(keys.galois_bytes(params), 1), 0)
         if most >= keys.automorphisms:
             return

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from ringsmith.compiler.params import bootstrapping, choose, noise
@@ -77,6 +78,16 @@ def with_room(
             failure = error
     assert failure is not None
     raise failure
+
+
+def fewer_keys(params: ParameterSet, room: int, bound: float | None) -> ParameterSet | None:
+    """Return a set whose refreshes take keys of at most `room` bytes, or of the least there are; None where the set has
+    no bootstrapping or a limit of its own. `bound`: on refreshed values, as the set was given it."""
+    own = params.bootstrapping
+    if own is None or own.key_bytes is not None:
+        return None
+    least = bootstrapping.native(params).least_key_bytes
+    return replace(params, bootstrapping=replace(own, key_bytes=max(room, least), bound=bound))
 
 
 def of_known_sets(error: choose.NoSetError | None, attempt: Callable[[ParamRequest], Settled]) -> Settled:

@@ -13,7 +13,8 @@ class Bootstrapping:
 
     `log2_ratio`: -log2 of the largest value to the first prime. `weight` of the sparse secret. `log2_failure`: log2 of
     the probability that one refresh fails. `degree`, `doublings` and `arcsine` make the reduction. `bound`: on the
-    values that are refreshed, error included; the compiler finds it.
+    values that are refreshed, error included; the compiler finds it. `key_bytes`: most bytes of the keys as a client
+    sends them; fewer keys take longer. None: those of the fastest refresh, as far as a kernel's `keys_limit` allows.
     """
 
     slots_to_coeffs: int
@@ -25,6 +26,7 @@ class Bootstrapping:
     doublings: int = 3
     arcsine: int = 1
     bound: float | None = None
+    key_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

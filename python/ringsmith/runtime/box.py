@@ -180,6 +180,11 @@ def refreshes(program: ProgramData) -> list[str]:
         f"{len(own.effort()['switches'])} key switches, an error below 2^{added:.1f} on values up to {own.bound:g};"
         f" {never}"
     ]
+    least, whole = (size / 1e6 for size in own.key_memory)
+    told.append(
+        f"their keys: {own.key_bytes / 1e6:.3g} MB sent, {whole:.3g} MB in memory, or from {least:.3g} MB on by "
+        "server(key_memory=), with seeds grown at each use"
+    )
     steps = program.made_from.steps if program.made_from else ()
     places = Counter(step.where.line for step in steps if step.refreshes)
     return told + [f"line {line}: {times}" for line, times in sorted(places.items())]

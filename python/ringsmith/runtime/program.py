@@ -52,11 +52,11 @@ class Program(ProgramData, Shown):
 
     def server(
         self, evaluation_keys: Keys | Sequence[Keys], *, on: str | Engine | None = None, threads: int | None = None,
-        memory: int = KEPT_BYTES,
+        memory: int = KEPT_BYTES, key_memory: int | None = None,
     ) -> Server:  # fmt: skip
         """Return the side that evaluates; it never sees the secret key. Several sets of keys of one secret key are
-        joined. `on` as of `client`; `threads`, `memory`: see `Server`."""
-        return Server(self._on(on), evaluation_keys, threads=threads, memory=memory)
+        joined. `on` as of `client`; `threads`, `memory`, `key_memory`: see `Server`."""
+        return Server(self._on(on), evaluation_keys, threads=threads, memory=memory, key_memory=key_memory)
 
     def joined(self, messages: M | Sequence[M]) -> M:
         """Return one message of several: parts of the encrypted arguments under one key (`encrypt_part`), or evaluation

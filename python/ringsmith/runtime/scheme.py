@@ -96,14 +96,17 @@ class Scheme(ABC):
         public = generator.public_key(secret, extended=extended).to_bytes() if required["public"] else b""
         return secret, Keys(label(secret.key_id), relin, galois, rotations, public, refreshes)
 
-    def load(self, keys: Keys, bootstrapping: _native.Bootstrapping | None = None) -> LoadedKeys:
-        """Return the engine's objects of serialized keys, those of a program's bootstrapping for it."""
+    def load(
+        self, keys: Keys, bootstrapping: _native.Bootstrapping | None = None, key_memory: int | None = None
+    ) -> LoadedKeys:
+        """Return the engine's objects of serialized keys, those of a program's bootstrapping for it, which take at most
+        `key_memory` bytes."""
         context = self.context
         return LoadedKeys(
             _native.RelinKey.from_bytes(context, keys.relinearization) if keys.relinearization else None,
             _native.GaloisKeys.from_bytes(context, keys.galois) if keys.galois else None,
             _native.PublicKey.from_bytes(context, keys.public) if keys.public else None,
-            _native.BootstrapKeys.from_bytes(bootstrapping, keys.bootstrapping)
+            _native.BootstrapKeys.from_bytes(bootstrapping, keys.bootstrapping, key_memory)
             if keys.bootstrapping and bootstrapping is not None
             else None,
         )

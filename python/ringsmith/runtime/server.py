@@ -53,11 +53,13 @@ class Server(Shown):
         *,
         threads: int | None = None,
         memory: int = KEPT_BYTES,
+        key_memory: int | None = None,
     ) -> None:
         """Check that the keys belong to the program and are complete; several sets are joined (`program.joined`).
 
         `threads`: by default one for each core. `memory`: bytes that plaintexts and keys prepared for the engine may
-        take between evaluations, here and as many again in the memory of a device.
+        take between evaluations, here and as many again in the memory of a device. `key_memory`: bytes that the keys of
+        refreshes may take; what they lack is grown from seeds at each use, which takes longer and gives the same bytes.
         """
         keys = one_of(program, keys, Keys)
         receiver = f"a server of {program.signature.name}"
@@ -71,7 +73,8 @@ class Server(Shown):
         self.program = program
         self.keys = keys
         self._scheme = program.scheme
-        loaded = self._scheme.load(keys, program.native.bootstrapping)
+        limit = None if key_memory is None else count("key_memory", key_memory)
+        loaded = self._scheme.load(keys, program.native.bootstrapping, limit)
         check_owner(loaded, keys.label.key)
         self._expected = expected_arguments(program.native, keys.label.key)
         self._draws = program.native.required_keys()["public"]

@@ -4,6 +4,7 @@ threads and in another process, refused where a file promises too much. The ring
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
+from ringsmith import _native
 from ringsmith.compiler.assemble import assemble
 from ringsmith.compiler.params import bootstrapping
 from ringsmith.errors import InputError, KernelError, KeyMismatchError, ParameterError, RingsmithError
@@ -49,6 +51,13 @@ def deep(x: Any) -> Any:
 def by_hand(x: Any) -> Any:
     """A product, a refresh, a product."""
     return rs.bootstrap(x * x * 0.5) * x
+
+
+def refreshing(program: rs.Program) -> _native.Bootstrapping:
+    """Return the bootstrapping of a program."""
+    own = program.native.bootstrapping
+    assert own is not None
+    return own
 
 
 X = np.linspace(-1, 1, 8)
@@ -146,6 +155,8 @@ def test_probable_guarantees_count_refreshes_too() -> None:
         (replace(SMALL, log2_ratio=float("nan")), "finite number"),
         (replace(SMALL, coeffs_to_slots=0), "levels of coefficients to slots"),
         (replace(SMALL, bound=0.5), "bound of the bootstrapping"),
+        (replace(SMALL, key_bytes=1000), "bytes or more"),
+        (replace(SMALL, key_bytes=-1), "a number of bytes is needed"),
         (None, "no bootstrapping"),
     ],
 )
@@ -201,6 +212,57 @@ def test_keys_of_another_bootstrapping_or_none_are_refused() -> None:
         program.server(foreign)
 
 
+def test_keys_of_refreshes_stay_within_the_limit_of_a_kernel() -> None:
+    free = by_hand.options(keys_limit=None).compile()
+    whole = free.keys.nbytes(free.params)
+    few = by_hand.options(keys_limit=whole - 1).compile()
+    sent = few.client("7").evaluation_keys
+    assert len(sent.bootstrapping) == refreshing(few).key_bytes < refreshing(free).key_bytes
+    assert sent.nbytes == pytest.approx(few.keys.nbytes(few.params), rel=0.01)
+    assert few.keys.nbytes(few.params) < whole
+    report = rs.run(by_hand.options(keys_limit=whole - 1), {"x": X}, seed="3")
+    assert report.correct
+    assert report.max_abs_error < report.guarantee
+    # The file says which keys it takes; those of another limit are other keys.
+    again = type(few).from_bytes(few.to_bytes(), allow_insecure=True)
+    assert again.params.bootstrapping == few.params.bootstrapping
+    again.server(sent)
+    with pytest.raises(RingsmithError, match="this very bootstrapping"):
+        free.server(replace(free.client("7").evaluation_keys, bootstrapping=sent.bootstrapping))
+
+
+def test_a_limit_too_small_for_refreshes_is_refused_with_one_that_does() -> None:
+    with pytest.raises(ParameterError, match="with fewer keys of refreshes") as refused:
+        by_hand.options(keys_limit=1000).compile()
+    least = int(re.findall(r"allow keys_limit=(\d+)", str(refused.value))[0])
+    program = by_hand.options(keys_limit=least).compile()
+    assert program.keys.nbytes(program.params) == least
+    with pytest.raises(ParameterError, match=f"allow keys_limit={least} or more"):
+        by_hand.options(keys_limit=least - 1).compile()
+    # A set with a limit of its own keeps it.
+    own = program.params.bootstrapping
+    assert own is not None
+    pinned = by_hand.options(params=small(free=3, own=replace(SMALL, key_bytes=own.key_bytes)), keys_limit=None)
+    assert refreshing(pinned.compile()).key_bytes == refreshing(program).key_bytes
+
+
+def test_keys_of_refreshes_stay_within_the_memory_of_a_server() -> None:
+    program = by_hand.compile()
+    client = program.client("7")
+    keys, sent = client.evaluation_keys, client.encrypt(x=X)
+    least, whole = refreshing(program).key_memory
+    expected = program.server(keys).evaluate(sent).digest()
+    for limit in (least, (least + whole) // 2, whole):
+        assert program.server(keys, key_memory=limit).evaluate(sent).digest() == expected
+        loaded = _native.BootstrapKeys.from_bytes(refreshing(program), keys.bootstrapping, limit)
+        assert least <= loaded.memory <= limit
+        assert loaded.to_bytes() == keys.bootstrapping
+    with pytest.raises(RingsmithError, match=f"{least} bytes or more; from {whole} bytes on"):
+        program.server(keys, key_memory=least - 1)
+    with pytest.raises(InputError, match="key_memory"):
+        program.server(keys, key_memory=-1)
+
+
 def test_a_program_whose_refresh_promises_too_much_is_refused() -> None:
     program = by_hand.compile()
     circuit, params = program.made_from, program.params
@@ -236,9 +298,10 @@ def test_the_refreshes_of_a_program_fail_with_what_it_states_in_all() -> None:
 
 def test_the_parameters_tell_of_refreshes() -> None:
     program = deep.compile()
-    first, second = refreshes(program)
+    first, keys, places = refreshes(program)
     assert first.startswith("9, each from level 2 or above to level 8")
-    assert second.endswith(": 9")
+    assert "MB sent" in keys
+    assert places.endswith(": 9")
     assert "refreshes" in box(program)
     assert "alternatives" not in box(program)
 

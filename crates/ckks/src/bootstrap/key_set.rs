@@ -2,7 +2,7 @@
 //! Which keys a bootstrapping takes, and what they weigh, before any is made.
 
 use super::dft::{Direction, diagonal_numbers, factors};
-use super::split::{Choice, fastest_within};
+use super::split::{Choice, fastest_within, least};
 use super::steps::Steps;
 use super::{BootstrapParams, Diagonals};
 use crate::Error;
@@ -85,11 +85,9 @@ impl BootstrapParams {
         match limit {
             Some(limit) if limit < least => Err(Error::Bootstrap {
                 what: "the memory limit for keys",
-                got: format!("{} MiB", limit >> 20),
+                got: format!("{limit} bytes"),
                 allowed: format!(
-                    "{} MiB or more; from {} MiB on nothing is grown again at each use",
-                    least.div_ceil(1 << 20),
-                    whole.div_ceil(1 << 20)
+                    "{least} bytes or more; from {whole} bytes on nothing is grown again at each use"
                 ),
             }),
             _ => Ok(()),
@@ -225,36 +223,47 @@ impl BootstrapParams {
         (0..=first).rev()
     }
 
+    /// The least bytes that the keys take with any steps: what [`super::BootstrapLiteral::key_bytes`] may be.
+    pub fn least_key_bytes(&self) -> usize {
+        let [before, after] = self.choices();
+        let others = self.other_key_bytes(before.len() + after.len());
+        others + least(&before) + least(&after)
+    }
+
     /// The steps of both transforms, the fastest whose keys fit the literal's limit.
     ///
     /// # Errors
     /// [`Error::Bootstrap`] for a limit below what any steps need.
     pub(super) fn chosen_steps(&self) -> Result<[Vec<Steps>; 2], Error> {
-        let slots = self.literal().slots;
-        let choices = Direction::ALL.map(|direction| {
-            let factors = diagonal_numbers(direction, slots, &self.split_of(direction));
-            let levels = factors.iter().zip(self.levels_of(direction));
-            let choices = levels.map(|(diagonals, level)| Choice {
-                candidates: Steps::candidates(diagonals, slots),
-                key_bytes: self.rotation_key_bytes(level + 1),
-            });
-            choices.collect::<Vec<_>>()
-        });
+        let choices = self.choices();
         let before = choices[0].len();
         let choices = choices.concat();
         let others = self.other_key_bytes(choices.len());
         let limit = self.literal().key_bytes.unwrap_or(usize::MAX);
         let mut first =
             fastest_within(&choices, limit.saturating_sub(others)).map_err(|least| {
-                let least = (least + others).div_ceil(1 << 20);
                 Error::Bootstrap {
                     what: "the limit on the bytes of keys",
-                    got: format!("{} MiB", limit >> 20),
-                    allowed: format!("{least} MiB or more"),
+                    got: format!("{limit} bytes"),
+                    allowed: format!("{} bytes or more", least + others),
                 }
             })?;
         let second = first.split_off(before);
         Ok([first, second])
+    }
+
+    /// What steps there are to choose from for the factors of both transforms.
+    fn choices(&self) -> [Vec<Choice>; 2] {
+        let slots = self.literal().slots;
+        Direction::ALL.map(|direction| {
+            let factors = diagonal_numbers(direction, slots, &self.split_of(direction));
+            let levels = factors.iter().zip(self.levels_of(direction));
+            let choices = levels.map(|(diagonals, level)| Choice {
+                candidates: Steps::candidates(diagonals, slots),
+                key_bytes: self.rotation_key_bytes(level + 1),
+            });
+            choices.collect()
+        })
     }
 
     /// The factors of one of the two transforms, in the order they are applied.

@@ -20,6 +20,15 @@ struct Chosen {
     steps: Vec<Steps>,
 }
 
+/// The least bytes of keys that there are steps for.
+pub(super) fn least(choices: &[Choice]) -> usize {
+    let each = choices.iter().map(|choice| {
+        let keys = choice.candidates.iter().map(Steps::keys);
+        keys.min().unwrap_or(0) * choice.key_bytes
+    });
+    each.sum()
+}
+
 /// The fastest steps whose keys take `room` bytes at most.
 ///
 /// # Errors
@@ -92,5 +101,6 @@ mod tests {
             assert_eq!(Some(&totals(&found)), best, "{room}");
         }
         assert_eq!(fastest_within(&choices, least - 1), Err(least));
+        assert_eq!(super::least(&choices), least);
     }
 }

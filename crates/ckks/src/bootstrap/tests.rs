@@ -416,7 +416,7 @@ fn keys_within_a_limit_give_the_same_bytes() {
     let low = BootstrapKeys::generate_with(params, &generator, &bench.secret, &options(least - 1));
     let error = low.unwrap_err().to_string();
     assert!(
-        error.contains("memory limit") && error.contains("MiB or more"),
+        error.contains("memory limit") && error.contains(&format!("{least} bytes or more")),
         "{error}"
     );
     assert!(calls.lock().unwrap().is_empty());

@@ -4,6 +4,7 @@
 use super::*;
 use crate::{Bootstrapping, Error};
 use ckks::bootstrap::BootstrapLiteral;
+use rlwe::wire::{Reader, Writer};
 use zq::primes::{Direction, ntt_primes};
 
 const N: usize = 64;
@@ -161,4 +162,36 @@ fn insecure_and_failing_sets_are_refused_when_read() {
     };
     let refused = Bootstrapping::new(&set(), &heavy, SecurityPolicy::insecure());
     assert!(refused.unwrap_err().to_string().contains("bootstrapping: "));
+}
+
+#[test]
+fn a_limit_on_the_bytes_of_keys_survives_bytes() {
+    let whole = refreshing(&literal(), 1);
+    let of = |program: &Program| program.bootstrapping.clone().unwrap().params().clone();
+    let least = of(&whole).least_key_bytes();
+    assert!(least < of(&whole).key_bytes());
+    let limited = |key_bytes| BootstrapLiteral {
+        key_bytes: Some(key_bytes),
+        ..literal()
+    };
+    let few = refreshing(&limited(least), 1);
+    assert_eq!(of(&few).key_bytes(), least);
+    assert_eq!(read(&few).unwrap(), few);
+    assert_eq!(of(&read(&few).unwrap()).key_bytes(), least);
+    assert_ne!(few.hash(), whole.hash());
+    let told = format!("keys of at most {least} bytes");
+    assert!(few.to_string().contains(&told) && !whole.to_string().contains("keys of at most"));
+    // What no keys fit is refused with what would do, and so is half a limit at the end of a file.
+    let refused = Bootstrapping::new(&set(), &limited(least - 1), SecurityPolicy::insecure());
+    let told = refused.unwrap_err().to_string();
+    assert!(told.contains(&format!("{least} bytes or more")), "{told}");
+    let cut = |bytes: usize| {
+        let mut out = Writer::new();
+        few.bootstrapping.as_ref().unwrap().write(&mut out);
+        let written = out.as_bytes();
+        Bootstrapping::read(&mut Reader::new(&written[..written.len() - bytes]))
+    };
+    assert_eq!(cut(0).unwrap().key_bytes, Some(least));
+    assert_eq!(cut(8).unwrap().key_bytes, None);
+    assert!((1..8).all(|bytes| cut(bytes).is_err()));
 }

@@ -57,12 +57,11 @@ class Keys:
         bits = sum(q.bit_length() for q in (*params.moduli, *params.special)[: self.public])
         public = params.n * bits // 8
         own = self.relinearization_bytes(params) + self.automorphisms * self.galois_bytes(params) + public
-        return own + (refresh_bytes(params) if self.refreshes else 0)
+        return own + self.refresh_bytes(params)
 
-
-def refresh_bytes(params: ParameterSet) -> int:
-    """Return the bytes of the keys of a set's bootstrapping."""
-    return sum(key_bytes(params, limbs - 1) for limbs in native(params).effort()["keys"])
+    def refresh_bytes(self, params: ParameterSet) -> int:
+        """Return the bytes of the keys that ciphertexts are refreshed with."""
+        return native(params).key_bytes if self.refreshes else 0
 
 
 def key_bytes(params: ParameterSet, level: int | None) -> int:

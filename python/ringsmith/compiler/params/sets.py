@@ -204,6 +204,8 @@ def _bootstrapping(request: ParamRequest, scheme: str) -> Bootstrapping | None:
         value = getattr(own, name)
         if not is_int(value) or not 0 <= value < 1 << 16:
             raise ParameterError(f"Bootstrapping: {name}={value!r}; a whole number below 65536 is needed")
+    if own.key_bytes is not None and not (is_int(own.key_bytes) and 0 <= own.key_bytes < 1 << 63):
+        raise ParameterError(f"Bootstrapping: key_bytes={own.key_bytes!r}; a number of bytes is needed, or None")
     return own
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import fidelity, tensor
+from ringsmith.frontend.composite_sign import sign_product
 from ringsmith.frontend.partwise import Partwise
 from ringsmith.frontend.pointwise import Function, Pointwise
 from ringsmith.frontend.refusals import Refusing
@@ -22,6 +23,8 @@ from ringsmith.ir.evaluate import chebyshev, outside
 from ringsmith.location import here
 from ringsmith.scalars import is_number, is_whole
 
+#: The degree of a composite sign whose degrees follow from an error.
+COMPOSITE = "composite"
 #: Degree and error where neither is given.
 _DEFAULT_DEGREE = 15
 
@@ -67,6 +70,10 @@ class Approximation:
         found = chebyshev(values, self.coefficients, self.low, self.high)
         fidelity.note(self.name, self.function, self.error, values, found)
         return found
+
+    def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the polynomial's values of any numbers; outside of the interval they mean nothing."""
+        return chebyshev(x, self.coefficients, self.low, self.high)
 
     def __reduce__(self) -> Any:
         """Pickle the polynomial; its function may be a lambda, which no pickle holds."""
@@ -146,7 +153,7 @@ def approximate(
     low: float,
     high: float,
     *,
-    degree: int | None = None,
+    degree: int | str | Sequence[int] | None = None,
     error: float | None = None,
     gap: float | None = None,
 ) -> Any:
@@ -157,7 +164,9 @@ def approximate(
     positive (1 for x > 0, else 0), which are composed of polynomials and right for |x| >= `gap`. One that looks at
     several elements, such as a softmax or a sort, is refused. Give the `degree` (15 if nothing is given), or the
     largest `error` (absolute, on the interval): the least degree that reaches it is taken. The fit is least squares at
-    Chebyshev nodes.
+    Chebyshev nodes. relu and abs are also computed by a sign that is composed of polynomials, with fewer levels for a
+    small error: `degree` a tuple of their odd degrees, such as (15, 15, 27), or "composite" for those that `error` asks
+    for.
     """
     low, high = _interval(low, high)
     if error is not None and not (_number(error) and error > 0):
@@ -167,8 +176,14 @@ def approximate(
     if gap is not None:
         raise InputError(f"approximate: gap= belongs to {' and '.join(_STEPS)}")
     called = _named(function)
+    if isinstance(degree, str) and degree == COMPOSITE:
+        if error is None:
+            raise InputError(f"approximate: degree={COMPOSITE!r} takes the degrees that error= asks for; give error=")
+        return sign_product(called.name, low, high, error=error)
     if degree is not None and error is not None:
         raise InputError("approximate: give degree or error, not both")
+    if isinstance(degree, tuple | list):
+        return sign_product(called.name, low, high, degree)
     series = Series(called, low, high)
     if degree is None and error is not None:
         degree = series.least_degree(error)

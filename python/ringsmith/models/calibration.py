@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
-from ringsmith.frontend.approximation import Approximation, approximate
-from ringsmith.ir.evaluate import chebyshev
+from ringsmith.frontend.approximation import COMPOSITE, Approximation, approximate
+from ringsmith.frontend.composite_sign import FUNCTIONS as OF_SIGN
+from ringsmith.frontend.composite_sign import SignProduct
 from ringsmith.ir.numbers import reals
 from ringsmith.models.decision import Decision
 from ringsmith.models.model import Model
@@ -22,6 +23,10 @@ from ringsmith.progress import tell
 Array = NDArray[np.float64]
 #: Degrees that are tried, each the most of its number of levels.
 _DEGREES = (7, 15, 31, 63, 127)
+#: Degrees of a composite sign that are tried with `sign=True`.
+_SIGNS = ((15,), (7, 7), (15, 15), (7, 15, 15), (15, 15, 27), (15, 31, 31), (31, 31, 31), (15, 15, 31, 31))
+#: What stands for an activation.
+Fitted = Approximation | SignProduct
 
 
 def data_rows(data: Any) -> Array:
@@ -82,7 +87,7 @@ def calibrated(name: str, result: Value, rows: Array, decision: Decision, option
 class _Fits:
     """Approximations, and by how much they move a score of the calibration data, also as a part of its extent."""
 
-    calibration: dict[str, Approximation]
+    calibration: dict[str, Fitted]
     deviation: float
     share: float
 
@@ -90,10 +95,14 @@ class _Fits:
 def _fitted(result: Value, rows: Array, clear: Array, inner: dict[str, tuple[float, float]], options: Options) -> _Fits:
     """Return approximations that move no score by more than `options.deviation` of its extent."""
     found = None
-    for fit in _fits(options) if inner else [{"degree": 1}]:
+    for fit, sign in _fits(options, result) if inner else [({"degree": 1}, {})]:
         if inner:
-            tell(f"activations as polynomials of {' '.join(f'{name} {value}' for name, value in fit.items())}")
-        known = {v.layer: approximate(v.function, *inner[v.layer], **fit) for v in activations(result)}
+            told = {**fit, "sign": sign["degree"]} if sign else fit
+            tell(f"activations as polynomials of {' '.join(f'{name} {value}' for name, value in told.items())}")
+        known = {
+            v.layer: approximate(v.function, *inner[v.layer], **(sign if sign and v.function in OF_SIGN else fit))
+            for v in activations(result)
+        }
         moved = np.abs(scores(result, known, rows) - clear).max(axis=0)
         found = _Fits(known, float(moved.max()), float((moved / _extents(clear)).max()))
         if options.deviation is None or found.share <= options.deviation:
@@ -102,10 +111,23 @@ def _fitted(result: Value, rows: Array, clear: Array, inner: dict[str, tuple[flo
     raise InputError(_refusal(found, clear, options))
 
 
-def _fits(options: Options) -> list[dict[str, Any]]:
+def _fits(options: Options, result: Value) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return options of `approximate` that are tried in order: for most activations, and for those by a sign (none:
+    like the others)."""
     if options.error is not None:
-        return [{"error": options.error}]
-    return [{"degree": options.degree}] if options.degree is not None else [{"degree": one} for one in _DEGREES]
+        fits: list[dict[str, Any]] = [{"error": options.error}]
+    else:
+        fits = [{"degree": one} for one in ([options.degree] if options.degree is not None else _DEGREES)]
+    signs: list[dict[str, Any]] = [{}]
+    if options.sign is True:
+        by_error = options.error is not None
+        signs = [{"degree": COMPOSITE, **fits[0]}] if by_error else [{"degree": one} for one in _SIGNS]
+    elif options.sign is not None:
+        signs = [{"degree": tuple(options.sign)}]
+    if all(value.function in OF_SIGN for value in activations(result)) and signs != [{}]:
+        fits = fits[:1]
+    count = max(len(fits), len(signs))
+    return [(fits[min(k, len(fits) - 1)], signs[min(k, len(signs) - 1)]) for k in range(count)]
 
 
 def _extents(clear: Array) -> Array:
@@ -129,12 +151,12 @@ def _refusal(found: _Fits, clear: Array, options: Options) -> str:
     )
 
 
-def scores(result: Value, known: dict[str, Approximation], rows: Array) -> Array:
+def scores(result: Value, known: dict[str, Fitted], rows: Array) -> Array:
     """Return the scores that the polynomials give in the clear."""
 
     def fitted(value: Activation, argument: Array) -> Array:
         p = known[value.layer]
-        return chebyshev(argument, p.coefficients, p.low, p.high)
+        return p.values(argument)
 
     return np.asarray(evaluate(result, rows, fitted))
 

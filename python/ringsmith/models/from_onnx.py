@@ -20,6 +20,7 @@ from ringsmith.extras import to_install
 from ringsmith.files import reason
 from ringsmith.models.calibration import calibrated, data_rows
 from ringsmith.models.decision import decision_of
+from ringsmith.models.largest import POOLINGS, largest
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
 from ringsmith.models.operators import PIECEWISE, map_of, piecewise, probed, with_pads
@@ -39,8 +40,8 @@ _SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *PIECEWISE, *_ARITHMETIC)
 _REMEDIES = {
     "Softmax": "end the model before it: the largest score is the same",
     "LogSoftmax": "end the model before it: the largest score is the same",
-    "MaxPool": "train with AveragePool",
-    "GlobalMaxPool": "train with GlobalAveragePool",
+    "MaxPool": "train with AveragePool, or sign=(15, 15, 27) takes it by a composite sign",
+    "GlobalMaxPool": "train with GlobalAveragePool, or sign=(15, 15, 27) takes it by a composite sign",
     **dict.fromkeys(
         ("LSTM", "GRU", "RNN"), "its gates are products of activations over time: train a convolution or Gemm"
     ),
@@ -61,7 +62,7 @@ def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **o
     """
     tell("from_onnx: read the model")
     found = options_of(options)
-    graph = _Graph.of(_loaded(path))
+    graph = _Graph.of(_loaded(path), poolings=found.sign is not None)
     value = graph.result()
     if classes is not None and len(classes) not in (value.size, 2 if value.size == 1 else -1):
         raise InputError(f"from_onnx: {len(classes)} classes for {value.size} scores")
@@ -115,12 +116,14 @@ class _Graph:
     name: str
     input: str
     shape: tuple[int, ...]
+    #: Whether the largest of windows is taken.
+    poolings: bool = False
     known: dict[str, Array] = field(default_factory=dict)
     values: dict[str, tuple[Value, tuple[int, ...]]] = field(default_factory=dict)
     evaluators: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Any) -> _Graph:
+    def of(cls, model: Any, *, poolings: bool = False) -> _Graph:
         graph = model.graph
         known = {one.name: _array(one) for one in graph.initializer}
         inputs = [one for one in graph.input if one.name not in known]
@@ -140,7 +143,7 @@ class _Graph:
                 f"from_onnx: input {inputs[0].name} has shape ({_dims(kind)}); a batch and fixed extents are needed"
             )
         name = "".join(c if c.isalnum() or c in "-_" else "-" for c in graph.name) or "network"
-        return cls(model, name, inputs[0].name, tuple(extents[1:]), known)
+        return cls(model, name, inputs[0].name, tuple(extents[1:]), poolings, known)
 
     @property
     def features(self) -> int:
@@ -180,7 +183,10 @@ class _Graph:
             like = np.zeros((1, *self.values[node.input[0]][1]))
             self.known[node.output[0]] = self._run(node, {node.input[0]: like})[0]
             return
-        if node.op_type not in _SUPPORTED or node.domain not in ("", "ai.onnx"):
+        if node.op_type not in (*_SUPPORTED, *(POOLINGS if self.poolings else ())) or node.domain not in (
+            "",
+            "ai.onnx",
+        ):
             remedy = _REMEDIES.get(node.op_type, f"supported are {', '.join(_SUPPORTED)}")
             raise InputError(f"from_onnx: operator {node.op_type} of node {name} is not supported; {remedy}")
         self.values[node.output[0]] = self._value(node, name)
@@ -195,11 +201,21 @@ class _Graph:
             attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
             others = [self.known.get(one) for one in node.input[1:]]
             return Activation(argument, piecewise(node.op_type, attributes, others), name), shape
+        if node.op_type in POOLINGS:
+            return self._largest(node, name)
         if len(secret) > 1:
             return self._of_two(node, name, *(self.values[given] for given in secret))
         if node.op_type == "Div" and node.input[0] != secret[0]:
             raise InputError(f"from_onnx: node {name} divides by a value; approximate 1 / x before the export")
         return self._linear(node, name, secret[0])
+
+    def _largest(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
+        argument, shape = self.values[node.input[0]]
+        if len(node.output) > 1 and node.output[1]:
+            raise InputError(f"from_onnx: node {name}: the places of largest values are not computed; use its values")
+        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        made = self._run(node, {node.input[0]: np.zeros((1, *shape))})[0].shape[1:]
+        return largest(node.op_type, attributes, argument, shape, made, name), made
 
     def _of_two(
         self, node: Any, name: str, a: tuple[Value, tuple[int, ...]], b: tuple[Value, tuple[int, ...]]

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.frontend.approximation import Approximation
+from ringsmith.frontend.composite_sign import SignProduct
 from ringsmith.frontend.declare import Encrypted
 from ringsmith.frontend.tensor import Tensor, within
-from ringsmith.ir.evaluate import chebyshev, outside
+from ringsmith.ir.evaluate import outside
 from ringsmith.ir.numbers import reals
 from ringsmith.ir.sparse_map import SparseMap
 from ringsmith.models.decision import Decision
@@ -95,7 +96,7 @@ class Model:
     low: Array
     high: Array
     decision: Decision
-    calibration: dict[str, Approximation]
+    calibration: dict[str, Approximation | SignProduct]
     options: Options
     deviation: float = 0.0
     share: float = 0.0
@@ -247,7 +248,7 @@ class Model:
 
         def fitted(value: Activation, argument: Array) -> Array:
             p = self.calibration[value.layer]
-            return chebyshev(argument, p.coefficients, p.low, p.high)
+            return p.values(argument)
 
         return np.asarray(evaluate(self.result, self._rows(x), fitted if polynomial else exact))
 
@@ -317,7 +318,7 @@ class Model:
             found = np.array([outside(numbers, p.low, p.high) is not None for numbers in argument])
             if found.any():
                 left[value.layer] = found
-            return chebyshev(argument, p.coefficients, p.low, p.high)
+            return p.values(argument)
 
         def squared(value: Product, argument: Array) -> Array:
             bound = self.squares.get(value.layer, np.inf) * (1 + 1e-9)

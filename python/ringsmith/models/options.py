@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ringsmith.errors import InputError
+from ringsmith.frontend.composite_sign import checked
 from ringsmith.ir.numbers import reals
 from ringsmith.runtime.kernel import kernel
 from ringsmith.scalars import is_number, is_whole
@@ -27,19 +28,23 @@ class Options:
 
     `degree` of the approximations, or the `error` that they reach at most; without either, the degree is raised until
     no score of the calibration data moves by more than `deviation`, a part of that score's extent in the data. A
-    model that moves further is refused (None: taken). `margin`: by what part of their extent the ranges found in the
-    calibration data are widened on each side. `domain` (low, high), each a number or one for each feature: the range
-    of the features in place of the calibrated one. `clip`: the client moves a feature outside of its range to the
-    range's end, in place of refusing it. `rows`: samples in one encrypted call (1: a vector, else a ciphertext for each
-    feature). `tolerance`: the error of a score beside the polynomials, 1e-3 or 1e-5 of the largest score's
-    extent in the data, if that is more. `most_entries`: entries of the matrices of all layers, which compilation takes
-    time and memory for. `memory_limit`: bytes that an evaluation may take with its keys (`Model.cost`), None for any.
+    model that moves further is refused (None: taken). `sign`: Relu and the largest of windows (MaxPool) by a sign that
+    is composed of polynomials, of these odd degrees such as (15, 15, 27), or True for the least of some that `error` or
+    `deviation` asks for; None: Relu as one polynomial, MaxPool refused. `margin`: by what part of their extent the
+    ranges found in the calibration data are widened on each side. `domain` (low, high), each a number or one for each
+    feature: the range of the features in place of the calibrated one. `clip`: the client moves a feature outside of
+    its range to the range's end, in place of refusing it. `rows`: samples in one encrypted call (1: a vector, else a
+    ciphertext for each feature). `tolerance`: the error of a score beside the polynomials, 1e-3 or 1e-5 of the largest
+    score's extent in the data, if that is more. `most_entries`: entries of the matrices of all layers, which
+    compilation takes time and memory for. `memory_limit`: bytes that an evaluation may take with its keys
+    (`Model.cost`), None for any.
     `kernel`: options of `rs.kernel`, given as they are: `keys_limit=`, `guarantee=`, ...
     """
 
     degree: int | None = None
     error: float | None = None
     deviation: float | None = DEVIATION
+    sign: Any = None
     margin: float = 0.1
     domain: Any = None
     clip: bool = False
@@ -63,6 +68,8 @@ class Options:
             raise InputError(f"deviation={self.deviation!r}: a part of a score's extent above 0, such as 0.02, or None")
         if not isinstance(self.clip, bool | np.bool_):
             raise InputError(f"clip={self.clip!r}: True moves features to the ends of their range, False refuses them")
+        if self.sign is not None and self.sign is not True:
+            checked(self.sign)
         if self.degree is not None and self.error is not None:
             raise InputError("give degree or error, not both")
 

@@ -114,6 +114,50 @@ def test_activations_are_those_of_the_reference(name: str) -> None:
     assert np.abs(model.clear(IMAGES, polynomial=True) - np.asarray(expected)).max() <= 0.1
 
 
+LARGEST = {
+    "side by side": node("MaxPool", "image", "a", kernel_shape=[2, 2], strides=[2, 2]),
+    "three by two": node("MaxPool", "image", "a", kernel_shape=[3, 2], strides=[1, 2]),
+    "padded": node("MaxPool", "image", "a", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
+    "dilated": node("MaxPool", "image", "a", kernel_shape=[2, 2], dilations=[2, 3]),
+    "ceiling": node("MaxPool", "image", "a", kernel_shape=[4, 4], strides=[4, 4], ceil_mode=1),
+    "same": node("MaxPool", "image", "a", kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER"),
+    "one": node("MaxPool", "image", "a", kernel_shape=[1, 1], strides=[2, 3]),
+    "whole": node("GlobalMaxPool", "image", "a"),
+}
+
+
+@pytest.mark.parametrize("name", list(LARGEST))
+def test_the_largest_of_windows_is_that_of_the_reference(name: str) -> None:
+    given = network(LARGEST[name], FLAT)
+    (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES.astype(np.float32)})
+    model = rs.from_onnx(given, IMAGES, sign=(15, 15, 27))
+    np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), atol=1e-6)
+    near = 0.02 * len(model.calibration)
+    np.testing.assert_allclose(model.clear(IMAGES, polynomial=True), np.asarray(expected), atol=near)
+
+
+def test_relu_and_the_largest_by_the_sign_that_the_deviation_asks_for() -> None:
+    given = network(
+        node("Conv", "image k", "c"), node("Relu", "c", "r"), node("MaxPool", "r", "a", kernel_shape=[2, 2]), FLAT,
+        k=FILTERS,
+    )  # fmt: skip
+    loose, fine = (rs.from_onnx(given, IMAGES, sign=True, deviation=deviation) for deviation in (0.05, 0.003))
+    assert loose.share <= 0.05
+    assert fine.share <= 0.003
+    levels = [sum(p.depth for p in model.calibration.values()) for model in (loose, fine)]
+    assert levels[0] < levels[1]
+    assert list(loose.calibration) == ["the_relu", "the_maxpool.0.0", "the_maxpool.1.0"]
+    for wrong in ((4,), "wide", 15, ()):
+        with pytest.raises(rs.InputError, match=r"degrees .* of a composite sign; one to 6 odd"):
+            rs.from_onnx(given, IMAGES, sign=wrong)
+
+
+def test_the_largest_of_windows_encrypted() -> None:
+    given = network(node("MaxPool", "image", "a", kernel_shape=[1, 2], strides=[1, 2]), FLAT)
+    model = rs.from_onnx(given, IMAGES, sign=(7,), deviation=None, domain=(-4, 4), tolerance=0.05)
+    np.testing.assert_allclose(model(IMAGES[:1]), model.clear(IMAGES[:1], polynomial=True), atol=0.05)
+
+
 def _value(result: Any, x: Any) -> Any:
     return evaluate(result, x, lambda _, argument: argument)
 

@@ -232,7 +232,7 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
     let estimator = main.estimator();
     let fresh = estimator.encode(1.0, params.input_level(), main.scale());
     let fresh = estimator.slot_error(&estimator.encrypt_secret(&fresh));
-    let stated = -boot.error_bound(fresh)?.log2();
+    let stated = -params.error_bound(fresh)?.log2();
     println!("stated: {stated:.1} bits for every message");
     Ok(boot)
 }

@@ -182,19 +182,25 @@ impl Encoder {
     ) -> Result<RnsPoly<u64, Eval>, Error> {
         let embedding = self.params.embedding();
         embedding.with_coefficients(values, slots, scale, |x, largest| {
-            let available = self.params.log2_modulus(level) - 1.0;
-            if reveal(largest >= available.exp2()) {
-                return Err(Error::Overflow {
-                    operation: "encode",
-                    // Whole bits: enough to mend the scale, and no more about the message.
-                    needed: largest.log2().floor() + 1.0,
-                    log2_scale: scale.log2(),
-                    level,
-                    available,
-                });
-            }
+            self.check_room(largest, level, scale)?;
             Ok(integers_to_eval(basis, x, largest))
         })?
+    }
+
+    /// Refuses scaled values that reach half the modulus of a level; `largest` of them.
+    pub(crate) fn check_room(&self, largest: f64, level: usize, scale: f64) -> Result<(), Error> {
+        let available = self.params.log2_modulus(level) - 1.0;
+        if reveal(largest >= available.exp2()) {
+            return Err(Error::Overflow {
+                operation: "encode",
+                // Whole bits: enough to mend the scale, and no more about the message.
+                needed: largest.log2().floor() + 1.0,
+                log2_scale: scale.log2(),
+                level,
+                available,
+            });
+        }
+        Ok(())
     }
 
     /// The slots of a plaintext.

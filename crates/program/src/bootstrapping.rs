@@ -5,9 +5,9 @@
 use crate::Error;
 use crate::codec::refused;
 use ckks::CkksParams;
-use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Bootstrapper, Effort, Message};
+use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Effort, Message};
+use rlwe::SecurityPolicy;
 use rlwe::wire::{Reader, Writer};
-use rlwe::{SecurityPolicy, Threads};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -93,8 +93,7 @@ impl Bootstrapping {
             return Ok(*added);
         }
         let params = self.params.clone().with_failure_bits(failure_bits);
-        let made = Bootstrapper::new(&params, Threads::ONE).map_err(parameters)?;
-        let added = made.error_bound(0.0).map_err(parameters)?;
+        let added = params.error_bound(0.0).map_err(parameters)?;
         known().insert(failure_bits, added);
         Ok(added)
     }

@@ -4,7 +4,7 @@
 use super::dft::Direction;
 use super::{BootstrapKeys, BootstrapParams, EncodedMatrix, KeySource, Message};
 use crate::scale::same_scale;
-use crate::{Ciphertext, CkksParams, Encoder, Error, Evaluator};
+use crate::{Ciphertext, Encoder, Error, Evaluator};
 use num_complex::Complex64;
 use rlwe::{GaloisKeys, ParameterSet, Threads};
 use std::sync::Arc;
@@ -48,13 +48,10 @@ impl Bootstrapper {
     /// # Errors
     /// Those of [`Encoder::encode`], where a scale does not fit its level.
     pub fn new(params: &BootstrapParams, threads: Threads) -> Result<Self, Error> {
-        let main = params.main();
-        let lowered = [main.scale(), params.lowered_scale()];
-        let raised = [params.raised_scale(), params.reduction_scale()];
         Ok(Self {
-            slots_to_coeffs: Arc::new(encode(params, Direction::SlotsToCoeffs, lowered)?),
-            coeffs_to_slots: Arc::new(encode(params, Direction::CoeffsToSlots, raised)?),
-            evaluator: Evaluator::new(main).with_threads(threads.clone()),
+            slots_to_coeffs: Arc::new(encode(params, Direction::SlotsToCoeffs)?),
+            coeffs_to_slots: Arc::new(encode(params, Direction::CoeffsToSlots)?),
+            evaluator: Evaluator::new(params.main()).with_threads(threads.clone()),
             params: params.clone(),
             threads,
         })
@@ -306,19 +303,13 @@ fn go_on(stopped: &dyn Fn() -> bool) -> Result<(), Error> {
     }
 }
 
-/// The factors of a transform, encoded so that it takes the first scale to the second, each factor with its share.
-fn encode(
-    params: &BootstrapParams,
-    direction: Direction,
-    [from, to]: [f64; 2],
-) -> Result<Vec<EncodedMatrix>, Error> {
-    let main: &CkksParams = params.main();
-    let (encoder, factors) = (Encoder::new(main), params.factors(direction)?);
-    let share = (to / from).powf(1.0 / factors.len() as f64);
-    let steps = params.steps_of(direction);
-    let encoded = factors.iter().zip(steps).map(|(factor, (steps, level))| {
-        let scale = main.prime(level) as f64 * share;
-        factor.encode(&encoder, steps, level, scale)
-    });
+/// The factors of a transform, encoded.
+fn encode(params: &BootstrapParams, direction: Direction) -> Result<Vec<EncodedMatrix>, Error> {
+    let (encoder, factors) = (
+        Encoder::new(params.main()),
+        params.scaled_factors(direction)?,
+    );
+    let encoded =
+        (factors.iter()).map(|own| own.factor.encode(&encoder, own.steps, own.level, own.scale));
     encoded.collect()
 }

@@ -58,6 +58,26 @@ impl Diagonals {
         (0..self.slots).map(row).collect()
     }
 
+    /// After how many slots all diagonals repeat, a power of two: those of butterflies h apart at most repeat after 2h.
+    fn period(&self) -> usize {
+        let repeats = |period: usize| {
+            let mut diagonals = self.diagonals.values();
+            diagonals.all(|d| d[..self.slots - period] == d[period..])
+        };
+        let halves = std::iter::successors(Some(self.slots), |period| Some(period / 2));
+        let known = halves.skip(1).take_while(|&p| p > 0 && repeats(p));
+        known.last().unwrap_or(self.slots)
+    }
+
+    /// The values multiplied before the giant rotation, hence turned back by it, up to where they repeat: what is
+    /// encoded into as many slots.
+    fn turned(&self, (giant, baby): (i64, i64), period: usize) -> Vec<Complex64> {
+        let n = self.slots as i64;
+        let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
+        let values = (0..period as i64).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
+        values.collect()
+    }
+
     /// The matrix encoded for ciphertexts of `level`, split into these steps; the product's scale is `scale` times
     /// theirs.
     ///
@@ -70,16 +90,10 @@ impl Diagonals {
         level: usize,
         scale: f64,
     ) -> Result<EncodedMatrix, Error> {
-        let n = self.slots as i64;
-        let mut sums = Sums::new(self.slots);
-        let mut encoded = |giant: i64, baby: i64| {
-            let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
-            // Multiplied before the giant rotations, hence turned back by them.
-            let turned = (0..n).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
-            let values: Vec<Complex64> = turned.collect();
-            let plaintext = encoder.encode_extended(&values, self.slots, level, scale)?;
-            let roundings = encoder.roundings(&values, self.slots, scale)?;
-            sums.add((giant, baby), &values, &roundings);
+        let period = self.period();
+        let encoded = |giant: i64, baby: i64| {
+            let values = self.turned((giant, baby), period);
+            let plaintext = encoder.encode_extended(&values, period, level, scale)?;
             Ok((baby, plaintext))
         };
         let giants = steps.giants().into_iter().map(|giant| {
@@ -91,17 +105,50 @@ impl Diagonals {
             })
         });
         let giants = giants.collect::<Result<_, Error>>()?;
-        Ok(EncodedMatrix {
-            facts: sums.facts(steps.giant_switches()),
-            scale,
-            giants,
-        })
+        Ok(EncodedMatrix { giants })
+    }
+
+    /// What is known of the matrix as [`Diagonals::encode`] encodes it, without its plaintexts.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`].
+    pub(super) fn facts(
+        &self,
+        encoder: &Encoder,
+        steps: &Steps,
+        level: usize,
+        scale: f64,
+    ) -> Result<MatrixFacts, Error> {
+        let values = self.diagonals.values().flatten();
+        let largest = values.map(|value| value.norm()).fold(0.0, f64::max);
+        encoder.check_room(largest * scale, level, scale)?;
+        self.facts_within(encoder, steps, scale, self.period())
+    }
+
+    fn facts_within(
+        &self,
+        encoder: &Encoder,
+        steps: &Steps,
+        scale: f64,
+        period: usize,
+    ) -> Result<MatrixFacts, Error> {
+        let mut sums = Sums::new(period);
+        for giant in steps.giants() {
+            for baby in giant.babies {
+                let values = self.turned((giant.whole, baby), period);
+                let roundings = encoder.roundings(&values, period, scale)?;
+                sums.add((giant.whole, baby), &values, &roundings);
+            }
+        }
+        Ok(sums.facts(steps.giant_switches(), scale))
     }
 }
 
 /// What is known of an encoded matrix F and of its rounding R, which is public and fixed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatrixFacts {
+    /// Factor between the matrix and its plaintexts.
+    pub scale: f64,
     /// Giant steps that rotate.
     pub giants: usize,
     /// Largest root of the sum of squares in a row of F.
@@ -114,7 +161,7 @@ pub(super) struct MatrixFacts {
     pub rounding_norm: f64,
 }
 
-/// Sums over the diagonals, for every row or column.
+/// Sums over the diagonals, for every row or column up to where the matrix repeats.
 struct Sums {
     squares: Vec<f64>,
     rounding_rows: Vec<f64>,
@@ -150,10 +197,11 @@ impl Sums {
         }
     }
 
-    fn facts(&self, giants: usize) -> MatrixFacts {
+    fn facts(&self, giants: usize, scale: f64) -> MatrixFacts {
         let largest = |sums: &[f64]| sums.iter().copied().fold(0.0, f64::max);
         let rows = largest(&self.rounding_rows);
         MatrixFacts {
+            scale,
             giants,
             row: largest(&self.squares).sqrt(),
             rounding_sum: rows,
@@ -167,8 +215,6 @@ impl Sums {
 #[derive(Clone, Debug)]
 pub struct EncodedMatrix {
     giants: Vec<EncodedGiant>,
-    scale: f64,
-    facts: MatrixFacts,
 }
 
 /// A giant step: its own rotation, the step it is added to, baby steps with their plaintexts.
@@ -197,19 +243,43 @@ impl EncodedMatrix {
         (LinearTransform { giants }, onto)
     }
 
-    /// Factor between the matrix and its plaintexts.
-    pub(super) fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// What is known of the plaintexts, measured.
-    pub(super) fn facts(&self) -> MatrixFacts {
-        self.facts
-    }
-
     /// Bytes of the plaintexts in memory.
     pub fn memory(&self) -> usize {
         let terms = self.giants.iter().flat_map(|giant| &giant.terms);
         terms.map(|(_, plaintext)| plaintext.memory()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::dft::{Direction, factors};
+    use crate::bootstrap::tests::chain;
+
+    #[test]
+    fn what_repeats_is_known_from_its_first_slots() {
+        let (encoder, slots, scale) = (Encoder::new(&chain(6, 1)), 32, 2f64.powi(20));
+        for direction in Direction::ALL {
+            let factors = factors(direction, slots, &[2, 2, 1]).unwrap();
+            let periods: Vec<usize> = factors.iter().map(Diagonals::period).collect();
+            assert!(
+                periods == [4, 16, 32] || periods == [32, 8, 2],
+                "{periods:?}"
+            );
+            for factor in &factors {
+                let steps = &Steps::candidates(&factor.numbers(), slots)[0];
+                let of = |period| factor.facts_within(&encoder, steps, scale, period).unwrap();
+                let (own, whole) = (of(factor.period()), of(slots));
+                let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
+                assert!(near(own.row, whole.row) && near(own.rounding_sum, whole.rounding_sum));
+                assert!(
+                    near(own.rounding_row, whole.rounding_row)
+                        && near(own.rounding_norm, whole.rounding_norm)
+                );
+                assert!(own.rounding_sum > 0.0 && own.giants == whole.giants);
+                let low = factor.facts(&encoder, steps, 0, 2f64.powi(90)).unwrap_err();
+                assert!(matches!(low, Error::Overflow { level: 0, .. }), "{low}");
+            }
+        }
     }
 }

@@ -38,6 +38,14 @@ pub(super) struct Wanted {
     pub limbs: usize,
 }
 
+/// A factor of a transform with its steps and level, and the factor between it and its plaintexts.
+pub(super) struct Scaled<'a> {
+    pub factor: Diagonals,
+    pub steps: &'a Steps,
+    pub level: usize,
+    pub scale: f64,
+}
+
 /// The rotation keys of all steps.
 pub(super) struct KeySet {
     pub slots_to_coeffs: Vec<Wanted>,
@@ -266,9 +274,28 @@ impl BootstrapParams {
         })
     }
 
-    /// The factors of one of the two transforms, in the order they are applied.
-    pub(super) fn factors(&self, direction: Direction) -> Result<Vec<Diagonals>, Error> {
-        factors(direction, self.literal().slots, &self.split_of(direction))
+    /// The factors of a transform, in the order they are applied, with the scales that take its ciphertext to where
+    /// the next part of a refresh wants it, each factor with its share.
+    ///
+    /// # Errors
+    /// Those of [`factors`].
+    pub(super) fn scaled_factors(&self, direction: Direction) -> Result<Vec<Scaled<'_>>, Error> {
+        let main = self.main();
+        let [from, to] = match direction {
+            Direction::SlotsToCoeffs => [main.scale(), self.lowered_scale()],
+            Direction::CoeffsToSlots => [self.raised_scale(), self.reduction_scale()],
+        };
+        let factors = factors(direction, self.literal().slots, &self.split_of(direction))?;
+        let share = (to / from).powf(1.0 / factors.len() as f64);
+        let steps = self.steps_of(direction);
+        let scaled = factors.into_iter().zip(steps);
+        let scaled = scaled.map(|(factor, (steps, level))| Scaled {
+            factor,
+            steps,
+            level,
+            scale: main.prime(level) as f64 * share,
+        });
+        Ok(scaled.collect())
     }
 
     /// How many stages each factor takes.

@@ -6,7 +6,7 @@
 //! is raised (ePrint 2022/024), so that few multiples of the lowest prime are added; how many is a bound that fails
 //! with a probability that is computed ([`BootstrapParams::log2_failure`]). The error of the reduction is bounded for
 //! every message ([`BootstrapParams::approximation_error`]), not on average, and so is the whole error
-//! ([`Bootstrapper::error_bound`]).
+//! ([`BootstrapParams::error_bound`]).
 //!
 //! | part | file |
 //! |---|---|

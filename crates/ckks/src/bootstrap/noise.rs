@@ -15,21 +15,22 @@
 //! The bound fails as seldom as the set's [`Estimator`](crate::noise::Estimator) says, and where an overflow does
 //! ([`BootstrapParams::log2_failure`]).
 
+use super::dft::Direction;
 use super::diagonals::MatrixFacts;
-use super::{BootstrapParams, Bootstrapper, EncodedMatrix, Message};
-use crate::Error;
+use super::{BootstrapParams, Message};
 use crate::noise::{Curve, Spread};
+use crate::{Encoder, Error};
 use rlwe::noise::Noise;
 use std::f64::consts::TAU;
 
-impl Bootstrapper {
+impl BootstrapParams {
     /// Bound on the error of every slot after a refresh, for messages within their bound with errors of at most
-    /// `input`.
+    /// `input`. The matrices are rounded as they will be, their plaintexts are not made.
     ///
     /// # Errors
-    /// Those of [`Estimator::polynomial`](crate::noise::Estimator::polynomial).
+    /// Those of [`Estimator::polynomial`](crate::noise::Estimator::polynomial) and of [`Encoder::encode`].
     pub fn error_bound(&self, input: f64) -> Result<f64, Error> {
-        let params = self.params();
+        let params = self;
         let bound = params.literal().bound;
         let before = Spread::tied(input)
             .plus(self.lowering_error()?)
@@ -52,29 +53,28 @@ impl Bootstrapper {
 
     /// Of slots to coefficients: of a coefficient, in units of the message.
     fn lowering_error(&self) -> Result<Spread, Error> {
-        let params = self.params();
+        let params = self;
         let [stages, _] = params.splits();
         let largest = params.literal().bound * parts_norm(params.literal().message);
         let euclidean = (params.literal().slots as f64).sqrt() * largest;
         let (mut level, mut scale) = (params.input_level(), params.main().scale());
         let (mut done, mut sum) = (0, Spread::default());
-        for (factor, stages) in self.slots_to_coeffs.iter().zip(stages) {
-            let facts = factor.facts();
-            let drawn = drawn(params, factor, level, scale)?;
+        for (facts, stages) in self.facts(Direction::SlotsToCoeffs)?.iter().zip(stages) {
+            let drawn = drawn(params, facts, level, scale)?;
             let rounded = (facts.rounding_sum * largest * root(2 * done))
                 .min(facts.rounding_norm * euclidean / root(stages));
             done += stages;
             sum = sum
                 .plus(Spread::drawn(drawn / root(done)))
                 .plus(Spread::tied(rounded));
-            (level, scale) = after(params, factor, level, scale)?;
+            (level, scale) = after(params, facts, level, scale)?;
         }
         Ok(sum)
     }
 
     /// Of T.
     fn argument_error(&self) -> Result<Spread, Error> {
-        let params = self.params();
+        let params = self;
         let (main, literal) = (params.main(), params.literal());
         // The slots of T: white for the overflow, a sum of `weight` uniform terms, and the message.
         let variance = f64::from(literal.weight + 1) / 12.0;
@@ -95,24 +95,29 @@ impl Bootstrapper {
         let traced = (copies - 1.0) * switched(params, level, scale) / root(left);
         let mut sum = Spread::drawn(traced * unit);
         let ([_, stages], mut done) = (params.splits(), 0);
-        for (factor, stages) in self.coeffs_to_slots.iter().zip(stages) {
+        for (facts, stages) in self.facts(Direction::CoeffsToSlots)?.iter().zip(stages) {
             left -= stages;
-            let MatrixFacts {
-                rounding_row,
-                rounding_norm,
-                ..
-            } = factor.facts();
-            let drawn = drawn(params, factor, level, scale)? * unit / root(left);
-            let rounded = rounding_row * overflow / root(done + left);
+            let drawn = drawn(params, facts, level, scale)? * unit / root(left);
+            let rounded = facts.rounding_row * overflow / root(done + left);
             sum = sum
                 .plus(Spread::drawn(drawn.hypot(rounded)))
-                .plus(Spread::tied(rounding_norm * message * root(stages)));
+                .plus(Spread::tied(facts.rounding_norm * message * root(stages)));
             done += stages;
-            (level, scale) = after(params, factor, level, scale)?;
+            (level, scale) = after(params, facts, level, scale)?;
         }
         // Real parts are sums with the conjugate, which is switched once.
         let conjugated = switched(params, level, scale) * params.reduction().reach();
         Ok(sum.plus(Spread::drawn(conjugated)))
+    }
+
+    /// What is known of the factors of a transform.
+    fn facts(&self, direction: Direction) -> Result<Vec<MatrixFacts>, Error> {
+        let encoder = Encoder::new(self.main());
+        let facts = self.scaled_factors(direction)?;
+        let facts = facts
+            .iter()
+            .map(|own| own.factor.facts(&encoder, own.steps, own.level, own.scale));
+        facts.collect()
     }
 }
 
@@ -140,17 +145,17 @@ fn switched(params: &BootstrapParams, level: usize, scale: f64) -> f64 {
 /// multiplied by the matrix, each giant step another, two divisions.
 fn drawn(
     params: &BootstrapParams,
-    factor: &EncodedMatrix,
+    facts: &MatrixFacts,
     level: usize,
     scale: f64,
 ) -> Result<f64, Error> {
     let estimator = params.estimator();
-    let (facts, product) = (factor.facts(), scale * factor.scale());
+    let product = scale * facts.scale;
     let products = estimator.log2_key_products(level).exp2();
     let rounding = estimator.log2_rounding(2).exp2();
-    let babies = products * facts.row * factor.scale();
+    let babies = products * facts.row * facts.scale;
     let giants = products.hypot(rounding) * (facts.giants as f64).sqrt();
-    let (_, rescaled) = after(params, factor, level, scale)?;
+    let (_, rescaled) = after(params, facts, level, scale)?;
     let wide = babies.hypot(giants).hypot(rounding) / product;
     Ok(wide.hypot(rounding / rescaled))
 }
@@ -158,12 +163,12 @@ fn drawn(
 /// Level and scale after a factor.
 fn after(
     params: &BootstrapParams,
-    factor: &EncodedMatrix,
+    facts: &MatrixFacts,
     level: usize,
     scale: f64,
 ) -> Result<(usize, f64), Error> {
     let divisor = params.estimator().log2_divisor(level)?.exp2();
-    Ok((level - 1, scale * factor.scale() / divisor))
+    Ok((level - 1, scale * facts.scale / divisor))
 }
 
 /// Of the two key switches around the raise: of a coefficient, in units of the message.

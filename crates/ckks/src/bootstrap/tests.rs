@@ -21,7 +21,7 @@ struct Bench {
 }
 
 /// 50-bit primes throughout: q[0], both transforms, `reduction` levels and two of the application.
-fn chain(log_n: u32, levels: usize) -> CkksParams {
+pub(super) fn chain(log_n: u32, levels: usize) -> CkksParams {
     let n = 1usize << log_n;
     let primes = ntt_primes::<u64>(50, 2 * n as u64, levels + 5, Search::Down, &[]).unwrap();
     let (q, p) = primes.split_at(levels + 1);
@@ -140,7 +140,7 @@ fn within_the_bound(
     bench: &Bench,
     messages: impl IntoIterator<Item = (&'static str, Vec<Complex64>)>,
 ) {
-    let stated = bench.boot.error_bound(fresh(bench)).unwrap();
+    let stated = bench.boot.params().error_bound(fresh(bench)).unwrap();
     for (index, (name, message)) in messages.into_iter().enumerate() {
         let error = bench.refreshed(&message, index as u64);
         assert!(error < stated, "{name}: {error:e}, stated {stated:e}");
@@ -199,7 +199,7 @@ fn worst_of(bench: &Bench, count: u64) -> f64 {
 #[test]
 fn a_hundred_noisy_refreshes_stay_within_the_bound() {
     let bench = noisy(6);
-    let stated = bench.boot.error_bound(fresh(&bench)).unwrap();
+    let stated = bench.boot.params().error_bound(fresh(&bench)).unwrap();
     let worst = worst_of(&bench, 104);
     assert!(worst < stated, "{worst:e}, stated {stated:e}");
     // Sure to 2^-128, and still close.
@@ -210,7 +210,7 @@ fn a_hundred_noisy_refreshes_stay_within_the_bound() {
 #[ignore = "many minutes"]
 fn a_thousand_noisy_refreshes_stay_within_the_bound() {
     let bench = noisy(7);
-    let stated = bench.boot.error_bound(fresh(&bench)).unwrap();
+    let stated = bench.boot.params().error_bound(fresh(&bench)).unwrap();
     let worst = worst_of(&bench, 1000);
     assert!(worst < stated, "{worst:e}, stated {stated:e}");
     println!("largest error: {:.3} of the bound", worst / stated);

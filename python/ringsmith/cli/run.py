@@ -65,6 +65,12 @@ Exit status: 0 the answer is right, 1 it is wrong, 2 the input is bad.
 """
 
 
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="Python file with a kernel, a .mlir file of HEIR, a program of ringsmith compile, a .fhetch trace"
+    ),
+]
 Inputs = Annotated[
     list[str] | None, typer.Option("--input", help="FILE or ARGUMENT=FILE (.npy, .npz, .csv); may be repeated")
 ]
@@ -84,6 +90,12 @@ Polynomial = Annotated[bool, typer.Option("--polynomial", help="with record:FILE
 ClientFile = Annotated[
     Path | None, typer.Option("--client", help="with --at: the client with its secret key; made if not there")
 ]
+KeyMemory = Annotated[
+    int | None,
+    typer.Option(
+        "--key-memory", min=1, help="most MiB of the keys of refreshes; the rest is grown at each use, slower"
+    ),
+]
 Detach = Annotated[bool, typer.Option("--detach", help="with --at: submit and end; ringsmith jobs fetches the result")]
 
 
@@ -93,12 +105,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Python file with a kernel, a .mlir file of HEIR, a program of ringsmith compile, a .fhetch trace"
-        ),
-    ],
+    file: File,
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
     on: Annotated[
@@ -121,12 +128,14 @@ def run(
     allow_http: HttpOption = False,
     client: ClientFile = None,
     detach: Detach = False,
+    key_memory: KeyMemory = None,
     json: Annotated[bool, typer.Option("--json", help="print one JSON object on stdout")] = False,
 ) -> None:
     """Encrypt, evaluate and decrypt a kernel or a compiled program, and compare with the clear answer."""
     options = RunOptions(
-        file, kernel, variant, tuple(inputs or ()), seed, params, security, standard, allow_insecure, encrypt
-    )
+        file, kernel, variant, tuple(inputs or ()), seed, params, security, standard, allow_insecure, encrypt,
+        key_memory,
+    )  # fmt: skip
     if encrypt not in (None, *ENCRYPTIONS):
         raise InputError(f"--encrypt {encrypt}: {', '.join(ENCRYPTIONS)}")
     if output is not None:
@@ -140,7 +149,7 @@ def run(
         raise typer.Exit(run_trace(file, how, json=json))
     if trace is not None:
         check_place(Path(trace))
-    _check_at(at, on, trace, client, detach=detach)
+    _check_at(at, on, trace, client, key_memory, detach=detach)
     there = None if at is None else connected(at, api_key_file, allow_http)
     engine: Engine = open_engine(
         on, EngineOptions(tuple(overrides or ()), trace, device_only, {"polynomial": polynomial})
@@ -166,7 +175,9 @@ def _answer(report: Report, output: Path | None, *, as_json: bool) -> NoReturn:
     raise typer.Exit(0 if report.correct else 1)
 
 
-def _check_at(at: str | None, on: str, trace: str | None, client: Path | None, *, detach: bool) -> None:
+def _check_at(
+    at: str | None, on: str, trace: str | None, client: Path | None, key_memory: int | None, *, detach: bool
+) -> None:
     """Refuse options of a server without one, and those of an engine of this machine beside one."""
     if at is None and (client is not None or detach):
         raise InputError("--client and --detach go with --at URL")
@@ -176,6 +187,8 @@ def _check_at(at: str | None, on: str, trace: str | None, client: Path | None, *
         raise InputError("--on chooses an engine of this machine, --at a server; give one of them")
     if at is not None and trace is not None:
         raise InputError("--trace shows a run on this machine, --at evaluates on a server; give one of them")
+    if at is not None and key_memory is not None:
+        raise InputError("--key-memory limits this machine, --at evaluates on a server; give one of them")
 
 
 @dataclass(frozen=True)
@@ -192,11 +205,18 @@ class RunOptions:
     standard: str | None
     allow_insecure: bool
     encrypt: str | None
+    #: In MiB.
+    key_memory: int | None
+
+    @property
+    def key_bytes(self) -> int | None:
+        """Most bytes in memory of the keys of refreshes."""
+        return None if self.key_memory is None else self.key_memory << 20
 
     def refuse_for_trace(self, others: Mapping[str, object]) -> None:
         """Refuse options that mean nothing for a trace."""
         own = {name: getattr(self, name) for name in ("kernel", "variant", "params", "security", "standard", "encrypt")}
-        given = {**{f"--{name}": value for name, value in own.items()}, **others}
+        given = {**{f"--{name}": value for name, value in own.items()}, "--key-memory": self.key_memory, **others}
         wrong = [name for name, value in given.items() if value is not None]
         if self.allow_insecure:
             wrong.append("--allow-insecure")
@@ -224,7 +244,7 @@ class RunOptions:
             with user_code(self.file):
                 return run_kernel(
                     chosen, given, seed=self.seed, engine=engine, encryption=self.encrypt, variants=others,
-                    progress=progress,
+                    progress=progress, key_memory=self.key_bytes,
                 )  # fmt: skip
 
     def program_run(self, engine: Engine, detached: Path | None) -> Report:
@@ -238,7 +258,9 @@ class RunOptions:
         with _steps(signature.name) as progress:
             if detached is not None:
                 _detached(engine, program, drawn_inputs(program, read, self.seed), detached)
-            return run_program(program, read, seed=self.seed, engine=engine, progress=progress)
+            return run_program(
+                program, read, seed=self.seed, engine=engine, progress=progress, key_memory=self.key_bytes
+            )
 
 
 @contextmanager

@@ -103,9 +103,12 @@ class Rounds:
         """Generate keys; `on` is the engine of the client's encryption and decryption. `options`: those of `Client`."""
         return RoundsClient(self, seed, on=on, **options)
 
-    def server(self, evaluation_keys: Sequence[Keys], *, threads: int | None = None) -> RoundsServer:
-        """Return the side that evaluates. `evaluation_keys`: `client.evaluation_keys`, those of each program."""
-        return RoundsServer(self, evaluation_keys, threads=threads)
+    def server(
+        self, evaluation_keys: Sequence[Keys], *, threads: int | None = None, key_memory: int | None = None
+    ) -> RoundsServer:
+        """Return the side that evaluates. `evaluation_keys`: `client.evaluation_keys`, those of each program.
+        `key_memory`: of the keys of refreshes of each, see `Server`."""
+        return RoundsServer(self, evaluation_keys, threads=threads, key_memory=key_memory)
 
     def run(self, encrypted: Mapping[str, Any], plain: Mapping[str, Any]) -> Array:
         """Lead all rounds in this process, with fresh keys."""
@@ -201,8 +204,11 @@ def _parted(result: Array, one: Round) -> Iterator[Array]:
 class RoundsServer:
     """Evaluates each round with evaluation keys only; which one the message itself says."""
 
-    def __init__(self, rounds: Rounds, evaluation_keys: Sequence[Keys], *, threads: int | None = None) -> None:
-        """Check the keys, in any order, against the programs."""
+    def __init__(
+        self, rounds: Rounds, evaluation_keys: Sequence[Keys], *, threads: int | None = None,
+        key_memory: int | None = None,
+    ) -> None:  # fmt: skip
+        """Check the keys, in any order, against the programs; `threads`, `key_memory`: see `Server`."""
         programs = rounds.distinct
         if len(evaluation_keys) != len(programs):
             raise InputError(
@@ -212,7 +218,7 @@ class RoundsServer:
         self._servers: dict[bytes, Server] = {}
         for keys, program in zip(evaluation_keys, programs.values(), strict=True):
             own = programs.get(keys.label.program.digest, program) if isinstance(keys, Keys) else program
-            self._servers[own.identity.digest] = Server(own, keys, threads=threads)
+            self._servers[own.identity.digest] = Server(own, keys, threads=threads, key_memory=key_memory)
 
     def evaluate(self, sent: Encryptions, *, seed: Seed = None, **plain: Any) -> Encryptions:
         """Evaluate the round that the message is of. `plain`: the plain arguments of the whole kernel."""

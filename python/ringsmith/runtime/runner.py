@@ -32,6 +32,7 @@ from ringsmith.runtime.report import Report
 from ringsmith.runtime.rounds import Rounds
 from ringsmith.runtime.run_trace import Step
 from ringsmith.runtime.talk import Talk
+from ringsmith.scalars import count
 
 Array = NDArray[Any]
 #: Told the name of each step as it begins.
@@ -120,23 +121,25 @@ def run(
     encryption: str | None = None,
     variants: Mapping[str, Kernel] | None = None,
     progress: Progress | None = None,
+    key_memory: int | None = None,
 ) -> Report:
     """Run a kernel encrypted and compare with the clear answer, and its polynomials with the functions they stand for.
 
     `inputs` may leave arguments out: they come from the kernel's sample data. With a `seed` the same keys and the same
     ciphertexts come out again, and inputs of one's own raise a `SeedWarning`. `variants` are other packings of the
-    kernel, whose operations are counted beside it.
+    kernel, whose operations are counted beside it. `key_memory`: bytes that the keys of refreshes may take (`Server`).
     """
     with telling(progress) as told:
-        return _run(kernel, inputs, seed, engine, encryption, variants or {}, told)
+        return _run(kernel, inputs, seed, engine, encryption, variants or {}, told, key_memory)
 
 
 def _run(
     kernel: Kernel, inputs: Mapping[str, Any] | None, seed: str | None, engine: str | Engine, encryption: str | None,
-    variants: Mapping[str, Kernel], progress: Progress,
+    variants: Mapping[str, Kernel], progress: Progress, key_memory: int | None,
 ) -> Report:  # fmt: skip
     clock = _Clock(progress)
     used = open_engine(engine) if isinstance(engine, str) else engine
+    _check_key_memory(used, key_memory)
     tower_bits = used.tower_bits if isinstance(used, WideTowers) else CPU_TOWER_BITS
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     arrays = clock.step("inputs", lambda: complete_inputs(kernel, given, seed))
@@ -154,7 +157,9 @@ def _run(
     expected = clock.step("clear", lambda: expected_of(kernel, arrays))
     others = {name: Program.of(compile_kernel(other, shapes, encryption)) for name, other in variants.items()}
     counts = {name: other.counts for name, other in others.items()}
-    whole = _Run(expected, used, clock, seed, sample_data=not given, title=title, variants=counts)
+    whole = _Run(
+        expected, used, clock, seed, sample_data=not given, title=title, variants=counts, key_memory=key_memory
+    )
     return _evaluated(program, arrays, whole)
 
 
@@ -165,10 +170,11 @@ def run_program(
     seed: str | None = None,
     engine: str | Engine = "cpu",
     progress: Progress | None = None,
+    key_memory: int | None = None,
 ) -> Report:
     """Run a program encrypted and compare with the same program on values in the clear.
 
-    Arguments that `inputs` leave out are drawn from their declared ranges.
+    Arguments that `inputs` leave out are drawn from their declared ranges. `key_memory`: see `run`.
     """
     taken = program.signature.producers
     if taken:
@@ -178,12 +184,25 @@ def run_program(
             f"where that result is, program.server(keys).evaluate(..., {program.signature.taken[0]}=result)"
         )
     used = open_engine(engine) if isinstance(engine, str) else engine
+    _check_key_memory(used, key_memory)
     given = {name: as_array(value, f"argument {name}") for name, value in (inputs or {}).items()}
     with telling(progress) as told:
         clock = _Clock(told)
         arrays = clock.step("inputs", lambda: drawn_inputs(program, given, seed))
         expected = clock.step("clear", lambda: Expected(program.clear(**arrays)))
-        return _evaluated(program, arrays, _Run(expected, used, clock, seed, sample_data=not given))
+        whole = _Run(expected, used, clock, seed, sample_data=not given, key_memory=key_memory)
+        return _evaluated(program, arrays, whole)
+
+
+def _check_key_memory(used: Engine, key_memory: int | None) -> None:
+    """Refuse a limit on memory for an engine whose keys are elsewhere."""
+    if key_memory is None:
+        return
+    count("key_memory", key_memory)
+    if isinstance(used, Elsewhere):
+        raise InputError(
+            f"key_memory={key_memory} limits this process, and {used.name} evaluates elsewhere; leave it out"
+        )
 
 
 def drawn_inputs(program: Program, given: Mapping[str, Array], seed: str | None) -> dict[str, Array]:
@@ -212,6 +231,7 @@ class _Run:
     sample_data: bool
     title: str = ""
     variants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    key_memory: int | None = None
     begun: float = field(default_factory=time.perf_counter)
 
     def report(
@@ -259,7 +279,11 @@ def _evaluated(compiled: Program, arrays: Mapping[str, Array], run: _Run) -> Rep
     client = clock.step("keygen", lambda: used.client(program, made) if isinstance(used, Elsewhere) else made())
     encrypted, plain = _parts(signature, arrays)
     sent = clock.step("encrypt", lambda: client.encrypt(**encrypted))
-    server: Evaluator = used.server(client) if isinstance(used, Elsewhere) else program.server(client.evaluation_keys)
+
+    def loaded() -> Evaluator:
+        return program.server(client.evaluation_keys, key_memory=run.key_memory)
+
+    server = used.server(client) if isinstance(used, Elsewhere) else loaded()
     done = clock.step("evaluate", lambda: server.run(sent, plain, run.seed, clock.share))
     output = clock.step("decrypt", lambda: client.decrypt(done.result))
     exact = program.params.scheme == "bfv"
@@ -287,7 +311,7 @@ def _aided(rounds: Rounds, arrays: Mapping[str, Array], run: _Run) -> Report:
     if isinstance(used, Elsewhere) and used.keeps_client:
         raise InputError(f"{signature.name} needs its client in every round: leave --client out")
     client = clock.step("keygen", lambda: rounds.client(run.seed, on=used, sample_data=run.sample_data))
-    talked = Talk(rounds.on(used), client, used)
+    talked = Talk(rounds.on(used), client, used, run.key_memory)
     encrypted, plain = _parts(signature, arrays)
     output = clock.step("rounds", lambda: talked.run(encrypted, plain, run.seed, clock.share))
     clock.times |= talked.split()

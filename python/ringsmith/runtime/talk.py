@@ -47,8 +47,10 @@ class RoundTold:
 class Talk:
     """A conversation that is timed. `rounds` has what each round took; the last client's part stands in `last`."""
 
-    def __init__(self, rounds: Rounds, client: RoundsClient, engine: Engine | None = None) -> None:
-        """Evaluate in this process, or where the engine does."""
+    def __init__(
+        self, rounds: Rounds, client: RoundsClient, engine: Engine | None = None, key_memory: int | None = None
+    ) -> None:
+        """Evaluate in this process, the keys of refreshes in at most `key_memory` bytes, or where the engine does."""
         self._client, self._programs = client, rounds
         self.rounds: list[RoundTold] = []
         self.last = 0.0
@@ -57,7 +59,7 @@ class Talk:
         if isinstance(engine, Elsewhere):
             self._there = {digest: engine.server(own) for digest, own in client.clients.items()}
         else:
-            self._local = rounds.server(client.evaluation_keys)
+            self._local = rounds.server(client.evaluation_keys, key_memory=key_memory)
 
     @property
     def digest(self) -> str:

@@ -4,12 +4,14 @@ threads and in another process, refused where a file promises too much. The ring
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -25,8 +27,10 @@ from ringsmith.runtime.box import box, refreshes
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
 from ringsmith.runtime.messages import Keys
+from ringsmith.runtime.runner import run_program
 from ringsmith.runtime.test_interrupt import interrupted
 
+GIB = 1 << 30
 SMALL = rs.Bootstrapping(slots_to_coeffs=2, coeffs_to_slots=2)
 
 
@@ -263,6 +267,19 @@ def test_keys_of_refreshes_stay_within_the_memory_of_a_server() -> None:
         program.server(keys, key_memory=-1)
 
 
+def test_a_run_keeps_the_keys_of_refreshes_within_memory() -> None:
+    least, whole = refreshing(by_hand.compile()).key_memory
+    reports = [rs.run(by_hand, {"x": X}, seed="3", key_memory=limit) for limit in (None, least)]
+    assert len({report.digest for report in reports}) == 1
+    assert run_program(by_hand.compile(), {"x": X}, seed="3", key_memory=whole).correct
+    with pytest.raises(RingsmithError, match=f"{least} bytes or more"):
+        rs.run(by_hand, {"x": X}, seed="3", key_memory=least - 1)
+    elsewhere = Mock(spec=["name", "device", "recording", "report", "keeps_client", "client", "server"])
+    elsewhere.name = "http://host"
+    with pytest.raises(InputError, match="http://host evaluates elsewhere"):
+        rs.run(by_hand, {"x": X}, engine=elsewhere, key_memory=least)
+
+
 def test_a_program_whose_refresh_promises_too_much_is_refused() -> None:
     program = by_hand.compile()
     circuit, params = program.made_from, program.params
@@ -294,6 +311,51 @@ def test_the_refreshes_of_a_program_fail_with_what_it_states_in_all() -> None:
     if np.isfinite(each):
         with pytest.raises(ParameterError, match="refreshes fail with probability"):
             by_hand.options(params=small(free=3, own=rare), failure_bits=int(-each)).compile()
+
+
+def through(tolerance: float, turns: int) -> rs.Kernel:
+    """Return a kernel that names no set and goes through the damped map turn by turn."""
+
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=tolerance)
+    def kernel(x: Any) -> Any:
+        for _ in range(turns):
+            x = x * x * 0.5 + 0.25
+        return x
+
+    return kernel
+
+
+def test_the_smallest_named_set_that_is_accurate_enough_refreshes() -> None:
+    chosen = {tolerance: through(tolerance, 60).compile() for tolerance in (1e-3, 1e-5)}
+    small, large = chosen[1e-3], chosen[1e-5]
+    assert (small.params.name, large.params.name) == ("ckks-refreshed-32768", "ckks-refreshed-65536")
+    for program in chosen.values():
+        assert program.params.security.bits >= 128
+        assert 2**program.noise_bits < program.signature.tolerance
+    # Ten levels and more between refreshes, keys within their bounds.
+    given = large.params.bootstrapping
+    assert given is not None
+    own = bootstrapping.native(replace(large.params, bootstrapping=replace(given, key_bytes=None)))
+    assert own.output_level - own.input_level >= 10
+    assert refreshing(large).key_bytes <= own.key_bytes <= 2.5 * GIB
+    assert own.key_memory[1] <= 6 * GIB
+    assert own.added(129) < 2**-12
+    # What is left of the levels has no scale of its own.
+    assert large.made_from is not None
+    steps = [step for step in large.made_from.steps if step.kind is Kind.RESCALE]
+    assert max(abs(math.log2(step.scale) - large.params.log2_scale) for step in steps) < 0.1
+    with pytest.raises(ParameterError, match="in the set ckks-refreshed-65536"):
+        through(1e-9, 60).compile()
+
+
+@pytest.mark.slow
+def test_a_deep_kernel_runs_in_the_largest_set_with_little_memory() -> None:
+    program = through(1e-5, 33).compile()
+    assert program.params.n == 1 << 16
+    client = program.client("7", sample_data=True)
+    server = program.server(client.evaluation_keys, key_memory=refreshing(program).key_memory[0])
+    error = np.abs(client.decrypt(server.evaluate(client.encrypt(x=X))) - program.clear(x=X)).max()
+    assert 0 < error < 2**program.noise_bits
 
 
 def test_the_parameters_tell_of_refreshes() -> None:

@@ -49,13 +49,16 @@ def memory(program: Facts, threads: int) -> int:
     return int(cost["memory"]) + (threads > 1) * threads * _AHEAD * int(cost["ciphertext"])
 
 
-def held(program: Facts, keys: int, threads: int) -> tuple[int, int]:
+def held(program: Facts, keys: int, threads: int, limit: int) -> tuple[int, int]:
     """Return the bytes that a program takes in a worker's memory, and what evaluation keys of `keys` bytes take.
 
     A program keeps its tables and what its runs took for scratch; its tenants share it. Keys stay as they came too.
+    Beyond the `limit` of a worker the keys of refreshes take less, as far as their halves can be grown at each use.
     """
     loaded = int(program["cost"]["keys"])
-    return int(program["session"]) - loaded + memory(program, threads), loaded + keys
+    own = int(program["session"]) - loaded + memory(program, threads)
+    beyond = max(own + loaded + keys - limit, 0)
+    return own, loaded + keys - min(beyond, int(program.get("key_spare", 0)))
 
 
 def check(program: Facts, key_bytes: int, quota: Quota, key_limit: int, threads: int, speed: Speed) -> None:

@@ -103,9 +103,17 @@ def _program(program: Program) -> Facts:
         "box": box(program),
         "cost": program.native.cost(),
         "session": program.native.cost()["keys"] + tables(program),
+        "key_spare": _spare(program),
         "result_bytes": program.result_bytes,
         **_identity(program.identity),
     }
+
+
+def _spare(program: Program) -> int:
+    """Return the bytes of loaded keys that a worker may do without, growing them at each use."""
+    own = program.native.bootstrapping
+    least, whole = own.key_memory if own else (0, 0)
+    return whole - least
 
 
 def _identity(identity: Identity) -> Facts:

@@ -61,7 +61,8 @@ class Scheduler:
     def _needs(self, row: Row) -> Needs:
         """Return what a stored job needs."""
         facts = self._store.facts(row.program)
-        held = cost.held(facts, _stored(self._store, row.keys), self._settings.threads)
+        settings = self._settings
+        held = cost.held(facts, _stored(self._store, row.keys), settings.threads, settings.worker_key_memory)
         return Needs(row.tenant, row.program, row.keys, row.plain, held, int(facts["cost"]["work"]))
 
     # ---------------------------------------------------------------- the queue

@@ -177,8 +177,8 @@ class Service:
         program, keys = of_kind(tenant, hashes["program"], PROGRAM), of_kind(tenant, hashes["keys"], KEYS)
         kinds.check_together(program.facts, keys.facts, inputs.facts if inputs else keys.facts)
         self._check_plain(tenant, program.facts, plain)
-        held = cost.held(program.facts, keys.size, settings.threads)
         limit = settings.worker_key_memory
+        held = cost.held(program.facts, keys.size, settings.threads, limit)
         cost.check(program.facts, sum(held), settings.quota, limit, settings.threads, self.scheduler.speed)
         return Plan(tenant, program, keys, plain_text(plain), held)
 

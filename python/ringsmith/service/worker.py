@@ -196,7 +196,7 @@ class Worker:
             raise TooLargeError(f"keys of {of_program + of_keys} bytes; a worker holds {self.cache.limit}")
         own = task.name[0], b""
         program = self.cache.take(own, of_program, partial(self._program, task))[0]
-        loaded, outcomes.warm = self.cache.take(task.name, of_keys, partial(self._load, task, program))
+        loaded, outcomes.warm = self.cache.take(task.name, of_keys, partial(self._load, task, program, of_keys))
         self.cache.take(own, of_program, lambda: program)  # Used after its keys, so none of them outlives it.
         outcomes.load_seconds, outcomes.facts = time.perf_counter() - start, loaded.facts
         server: Server = loaded.server
@@ -213,11 +213,13 @@ class Worker:
     def _program(self, task: Task) -> Program:
         return Program.from_bytes(bytes_of(_there(task.program)), allow_insecure=self._insecure)
 
-    def _load(self, task: Task, program: Program) -> _Loaded:
-        """Return the session of a program and keys."""
+    def _load(self, task: Task, program: Program, of_keys: int) -> _Loaded:
+        """Return the session of a program and keys, which take `of_keys` bytes as they came and loaded."""
         # Nothing stays between runs beside what `cost.held` counts.
-        keys = Keys.from_bytes(bytes_of(_there(task.keys)))
-        server = Server(program, keys, threads=self._threads, memory=0)
+        data = bytes_of(_there(task.keys))
+        keys = Keys.from_bytes(data)
+        room = _room(program, of_keys - len(data))
+        server = Server(program, keys, threads=self._threads, memory=0, key_memory=room)
         facts = {
             "identity": program.identity.digest.hex(),
             "sections": {section: value.hex() for section, value in program.identity.sections},
@@ -225,6 +227,13 @@ class Worker:
             "ciphertexts": len(program.native.outputs()),
         }
         return _Loaded(server, facts)
+
+
+def _room(program: Program, loaded: int) -> int | None:
+    """Return the bytes that the keys of refreshes may take where all keys take `loaded`; None for all they want."""
+    own = program.native.bootstrapping
+    given_up = int(program.native.cost()["keys"]) - loaded
+    return None if own is None or given_up <= 0 else max(own.key_memory[1] - given_up, own.key_memory[0])
 
 
 def _there(source: Source | None) -> Source:

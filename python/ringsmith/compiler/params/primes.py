@@ -61,16 +61,37 @@ def ckks_chain(n: int, depth: int, log2_scale: float, base_bits: float) -> tuple
     holds results: `base_bits` in as many primes as needed, at most 60 bits each.
     """
     pieces = max(1, -int(-base_bits // 60))
+    top = _around(n, depth, log2_scale)
+    base = [0] * pieces
+    for i in range(pieces):
+        base[i] = nearest(n, 2.0 ** (base_bits / pieces), [*top, *base])
+    return (*base, *top)
+
+
+def _around(n: int, depth: int, log2_scale: float) -> tuple[int, ...]:
+    """Return primes for `depth` rescales, the last one divided by first."""
     top: list[int] = []
     scale = 2.0**log2_scale
     for _ in range(depth):
         prime = nearest(n, scale * scale / 2.0**log2_scale, top)
         top.append(prime)
         scale = scale * scale / prime
-    base = [0] * pieces
-    for i in range(pieces):
-        base[i] = nearest(n, 2.0 ** (base_bits / pieces), [*top, *base])
-    return (*base, *reversed(top))
+    return tuple(reversed(top))
+
+
+def refreshed_chain(n: int, sizes: Sequence[int], log2_scale: float) -> tuple[int, ...]:
+    """Return data primes of the given bit lengths for a set with a bootstrapping.
+
+    The lowest run of primes as long as the scale, the first prime aside, is what values are divided by: each is as near
+    as possible to the scale it divides, maybe a bit longer. The others are the largest of their lengths.
+    """
+    own = [place for place, bits in enumerate(sizes) if place and bits == round(log2_scale)]
+    run = [place for i, place in enumerate(own) if place == own[0] + i]
+    around = dict(zip(run, _around(n, len(run), log2_scale), strict=True))
+    others = iter(
+        of_sizes(n, [bits for place, bits in enumerate(sizes) if place not in around], tuple(around.values()))
+    )
+    return tuple(around[place] if place in around else next(others) for place in range(len(sizes)))
 
 
 def special_primes(n: int, data: Sequence[int], count: int, plain_modulus: int = 0) -> tuple[int, ...]:

@@ -163,7 +163,7 @@ def check(
         raise ParameterError(f"parameter set {request.name} is for {request.scheme}, the kernel is {scheme}")
     if request.n not in DEGREES:
         raise ParameterError(f"n = {request.n}: a power of two from {DEGREES[0]} to {DEGREES[-1]} is needed")
-    moduli = request.moduli or primes.of_sizes(request.n, request.data_bits)
+    moduli = request.moduli or _found(request)
     special = request.special or primes.of_sizes(request.n, request.special_bits, moduli)
     if not moduli:
         raise ParameterError(f"parameter set {request.name} has no data primes")
@@ -188,6 +188,13 @@ def check(
         secret=request.secret, error=request.error, security=judged, name=request.name, source=request.source,
         bootstrapping=_bootstrapping(request, scheme),
     )  # fmt: skip
+
+
+def _found(request: ParamRequest) -> tuple[int, ...]:
+    """Return the data primes of a set that names their lengths."""
+    if request.bootstrapping is None or request.log2_scale is None:
+        return primes.of_sizes(request.n, request.data_bits)
+    return primes.refreshed_chain(request.n, request.data_bits, request.log2_scale)
 
 
 def _bootstrapping(request: ParamRequest, scheme: str) -> Bootstrapping | None:

@@ -19,6 +19,8 @@ pub struct Cost {
     pub memory: u64,
     /// Bytes of the evaluation keys, loaded.
     pub keys: u64,
+    /// Bytes of all encoded plaintexts, of which a server keeps for the next run what it has room for.
+    pub plaintexts: u64,
     /// Bytes of the largest ciphertext.
     pub ciphertext: u64,
     /// Time in butterflies: those of all transforms, one for each two products of pointwise passes, and what base
@@ -304,6 +306,7 @@ impl Program {
         let mut encoded = HashSet::new();
         let mut cost = Cost {
             keys: self.key_bytes(&shape),
+            plaintexts: self.plaintext_bytes(&shape),
             ..Cost::default()
         };
         // The matrices of refreshes stay for the whole run.
@@ -321,6 +324,26 @@ impl Program {
             held.free(number);
         }
         cost
+    }
+
+    /// Those of transforms are encoded for the special primes as well, whose products are summed before the division.
+    fn plaintext_bytes(&self, shape: &Shape) -> u64 {
+        let mut seen = HashSet::new();
+        let mut total = 0;
+        for step in &self.steps {
+            let own = encoding(step).map(|key| (key, false));
+            let transform = self.transform(step).into_iter();
+            let wide = transform.flat_map(Transform::plaintexts).map(|p| {
+                let key = (p.number, step.level, p.scale.to_bits());
+                (key, true)
+            });
+            for (key, extended) in own.into_iter().chain(wide) {
+                if seen.insert((key, extended)) {
+                    total += shape.bytes(limbs(step) + if extended { shape.special } else { 0 });
+                }
+            }
+        }
+        total
     }
 
     fn key_bytes(&self, shape: &Shape) -> u64 {

@@ -9,6 +9,7 @@ from typing import Any
 from ringsmith.runtime.box import depth_of
 from ringsmith.runtime.prices import LABEL, MOST_BITS, prices
 from ringsmith.runtime.program_data import ProgramData
+from ringsmith.runtime.server import KEPT_BYTES
 
 #: Bytes around the polynomials of a ciphertext, from above.
 _AROUND = 128
@@ -23,7 +24,8 @@ class Cost:
     `n`, `slots`, `moduli_bits` (those of special primes last, `special` of them) and `security` bits are the
     parameters; `levels` are the primes that the deepest path drops. `key_bytes` is what a client sends once,
     `key_memory` what these keys take in the evaluator's memory, `memory` what a run on one thread takes at its fullest
-    beside them, with the tables of the primes and without plaintexts kept for the next run (`memory=` of `Server`).
+    beside them, with the tables of the primes, and `plaintext_memory` what a server keeps of encoded plaintexts for the
+    next run, by default (`memory=` of `Server`); all of them are `plaintext_bytes`.
     `input_bytes` and `result_bytes` are the ciphertexts of each run, from above.
     `seconds` is the time of one thread of this processor for a run, from the number of operations and their measured
     price; the first run encodes plaintexts besides.
@@ -43,14 +45,16 @@ class Cost:
     key_bytes: int
     key_memory: int
     memory: int
+    plaintext_bytes: int
+    plaintext_memory: int
     input_bytes: int
     result_bytes: int
     seconds: float
 
     @property
     def total_memory(self) -> int:
-        """Bytes of the evaluator: keys, tables, and the fullest moment of a run."""
-        return self.key_memory + self.memory
+        """Bytes of the evaluator: keys, tables, plaintexts that are kept, and the fullest moment of a run."""
+        return self.key_memory + self.memory + self.plaintext_memory
 
     def to_json(self) -> dict[str, Any]:
         """Return all as one JSON object."""
@@ -67,7 +71,8 @@ class Cost:
             f"circuit: {drops}, {fresh}, {self.key_switches} key switches",
             f"keys: {self.rotation_keys} of rotations; {sent} sent, {amount(self.key_memory)} in memory",
             f"messages: {amount(self.input_bytes)} in, {amount(self.result_bytes)} out",
-            f"memory: about {amount(self.total_memory)}, of which {amount(self.memory)} beside keys",
+            f"memory: about {amount(self.total_memory)}: {amount(self.key_memory)} for keys, {amount(self.memory)} at "
+            f"the fullest step, {amount(self.plaintext_memory)} for plaintexts kept, of {amount(self.plaintext_bytes)}",
             f"time: about {self.seconds:.2g} s a run (prices of operations: {LABEL})",
         ])  # fmt: skip
 
@@ -90,6 +95,8 @@ def cost_of(program: ProgramData) -> Cost:
         key_bytes=program.keys.nbytes(params),
         key_memory=int(engine["keys"]),
         memory=int(engine["memory"]) + tables(program),
+        plaintext_bytes=int(engine["plaintexts"]),
+        plaintext_memory=min(int(engine["plaintexts"]), KEPT_BYTES),
         input_bytes=input_bytes(program),
         result_bytes=program.result_bytes,
         seconds=int(engine["work"]) * prices(params.n, min(max(params.moduli_bits), MOST_BITS))["transforms"] / 1e9,

@@ -45,7 +45,10 @@ def test_bytes_are_those_of_the_messages(options: dict[str, Any]) -> None:
         assert found == pytest.approx(told, rel=0.02)
     assert (cost.n, cost.moduli_bits) == (program.params.n, program.params.moduli_bits)
     assert cost.key_memory > cost.key_bytes > 0
-    assert cost.total_memory == cost.key_memory + cost.memory
+    assert cost.total_memory == cost.key_memory + cost.memory + cost.plaintext_memory
+    # The 16 diagonals of the matrix at most, each of at most all primes.
+    primes = len(program.params.moduli) + len(program.params.special)
+    assert 0 < cost.plaintext_memory == cost.plaintext_bytes <= 16 * primes * cost.n * 8
     assert cost.memory > cost.input_bytes
 
 

@@ -76,6 +76,21 @@ fn keys_are_reckoned_at_the_level_of_their_use() {
 }
 
 #[test]
+fn plaintexts_are_counted_once_for_each_level_and_scale() {
+    let times = |a, scale| Operation::MultiplyPlain(a, Plaintext { number: 0, scale });
+    let steps = vec![
+        step(Operation::Input, 2, 2),
+        step(times(0, 2.0), 2, 2),
+        step(times(0, 2.0), 2, 2),
+        step(times(0, 4.0), 2, 2),
+        step(times(0, 2.0), 1, 2),
+        step(Operation::LinearTransform(0, 0), 2, 2),
+    ];
+    // At level 2 at two scales, at level 1; in four terms of a transform once, over the special prime as well.
+    assert_eq!(of(steps, vec![5]).plaintexts, limbs(3 + 3 + 2 + 4));
+}
+
+#[test]
 fn every_kind_of_step_has_a_cost() {
     for program in both() {
         let cost = program.cost();

@@ -363,12 +363,13 @@ impl Program {
         self.inner.refreshes()
     }
 
-    /// Cost of a run: `memory`, `keys`, `ciphertext` in bytes, `work` in butterflies.
+    /// Cost of a run: `memory`, `keys`, `ciphertext`, `plaintexts` in bytes, `work` in butterflies.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (cost, facts) = (self.inner.cost(), PyDict::new(py));
         facts.set_item("memory", cost.memory)?;
         facts.set_item("keys", cost.keys)?;
         facts.set_item("ciphertext", cost.ciphertext)?;
+        facts.set_item("plaintexts", cost.plaintexts)?;
         facts.set_item("work", cost.work)?;
         Ok(facts)
     }

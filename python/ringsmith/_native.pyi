@@ -642,8 +642,28 @@ class Device(Backend):
         options: str = ...,
     ) -> Device: ...
     @staticmethod
-    def board(
+    def serial(
         name: str, operations: Sequence[str], port: str | PathLike[str], baud: int, patience: float
+    ) -> Device: ...
+    @staticmethod
+    def uio(
+        name: str,
+        operations: Sequence[str],
+        device: str,
+        buffers: str | None = ...,
+        *,
+        polls: bool = ...,
+        root: str | PathLike[str] = ...,
+    ) -> Device: ...
+    @staticmethod
+    def xdma(
+        name: str,
+        operations: Sequence[str],
+        card: int,
+        memory: tuple[int, int],
+        *,
+        polls: bool = ...,
+        root: str | PathLike[str] = ...,
     ) -> Device: ...
     def alone(self) -> Device: ...
     def info(self) -> dict[str, Any]: ...

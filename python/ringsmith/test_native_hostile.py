@@ -198,6 +198,7 @@ class Co:
         self.sensible: dict[str, Any] = {
             "name": "polymul", "operations": ["polymul"], "knobs": knobs, "memory": preset.port_memory,
             "library": "/nonexistent.so", "options": "", "port": "/nonexistent", "baud": 115_200, "patience": 0.1,
+            "device": "none", "buffers": None, "card": 0, "polls": False, "root": "/nonexistent",
             "index": 0, "moduli": moduli, "values": [1] * info["lanes"], "n": n, "count": 1, "buffer": 0,
             "polynomial": [[0] * n] * info["lanes"], "words": [0], "on": False, "after_cycles": 0, "for_cycles": 0,
             "seed": 1, "length": 3, "outputs": 1, "mnemonic": "PMODADD", "word_bits": 64, "bits": [30], "n_max": n,
@@ -207,7 +208,7 @@ class Co:
             "digit_primes": 1, "purpose": "rotation",
         }  # fmt: skip
         self.special: dict[tuple[str, str], Any] = {
-            ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,
+            ("xdma", "memory"): (0, 1 << 20), ("random_program", "moduli"): 1, ("set_conversion", "outputs"): moduli,
             ("simulate_key_switch", "primes"): 1, ("simulate_key_switch", "special"): 1,
         }  # fmt: skip
 

@@ -35,6 +35,8 @@ ROOT = PACKAGE.parents[1]
 _OPTION, _NAME, _KEYWORD = r"(?<![\w-])--[a-z][a-z-]+", r"\brs\.[a-z_]+", r"\b[a-z_]+=(?=[\[({\"'A-Za-z0-9])"
 _COMMAND = r"\bringsmith (?:[a-z]+)\b"
 TOKEN = re.compile("|".join((_OPTION, _NAME, _KEYWORD, _COMMAND)))
+#: Options of a port.
+PORT = ("baud", "done", "memory")
 RAISED = ("Error", "_refuse", "BadParameter")
 #: Modules whose messages are those of other tests, or of tools that only developers start.
 ELSEWHERE = ("frontend/", "gen/", "hw/")
@@ -107,7 +109,7 @@ def unknown(text: str) -> list[str]:
     """Return what a remedy names that does not exist."""
     wrong = [name for name in re.findall(_OPTION, text) if name not in options()]
     wrong += [name for name in re.findall(_NAME, text) if not hasattr(rs, name[3:])]
-    wrong += [word for word in re.findall(_KEYWORD, text) if word[:-1] not in {*keywords(), "x", "baud"}]  # a port's
+    wrong += [word for word in re.findall(_KEYWORD, text) if word[:-1] not in {*keywords(), "x", *PORT}]
     return wrong + [word for word in re.findall(_COMMAND, text) if word.split()[1] not in cli.VERBS]
 
 
@@ -380,7 +382,7 @@ NOT_HERE = (
     "leave --client out", "name another file with --results",
     "name the file that --client wrote",
     "start one: ray start --head", "or name another --store",
-    "needs a serial port, such as --on", "PORT takes no --set", "PORT takes no --trace",
+    "done={} must be", "memory={} must be START", "PORT takes no --set", "PORT takes no --trace",
 )  # fmt: skip
 
 

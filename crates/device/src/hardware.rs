@@ -9,6 +9,7 @@ use std::time::Duration;
 use isa::{BuildInfo, Host, Instruction, Op, PortMemory, Unit};
 use model::{Cause, Conversion, Counters, Digit, Event, Profile};
 
+use crate::axi::{AxiHost, UioAddress, XdmaAddress};
 use crate::board::Board;
 use crate::controller::{self, Controller, Round};
 use crate::controller_registers as c;
@@ -76,12 +77,33 @@ impl Hardware {
     ///
     /// # Errors
     /// No such port, another program has it, nothing right answers, or no co-processor that this driver knows.
-    pub fn open_board(
+    pub fn open_serial(
         port: &Path,
         baud: u32,
         patience: Duration,
     ) -> Result<Vec<Self>, DeviceError> {
         let mut host = SerialHost::open(port, baud, patience)?;
+        host.reset()?;
+        Self::reached(Box::new(host), PortMemory::IDEAL, &[])
+    }
+
+    /// Open the board behind UIO; `name` stands in messages.
+    ///
+    /// # Errors
+    /// No such device or buffer, another program has it, or no co-processor that this driver knows is behind it or
+    /// reaches the buffer.
+    pub fn open_uio(name: &str, address: &UioAddress) -> Result<Vec<Self>, DeviceError> {
+        let mut host = AxiHost::uio(name, address)?;
+        host.reset()?;
+        Self::reached(Box::new(host), PortMemory::IDEAL, &[])
+    }
+
+    /// Open the card behind XDMA; `name` stands in messages.
+    ///
+    /// # Errors
+    /// As [`Hardware::open_uio`].
+    pub fn open_xdma(name: &str, address: &XdmaAddress) -> Result<Vec<Self>, DeviceError> {
+        let mut host = AxiHost::xdma(name, address)?;
         host.reset()?;
         Self::reached(Box::new(host), PortMemory::IDEAL, &[])
     }
@@ -295,6 +317,8 @@ impl Device for Hardware {
         let mut board = self.board();
         let first = board.buffers;
         check_room(&self.info, first, count)?;
+        let bytes = u64::from(first + count) * self.info.buffer_bytes() as u64;
+        board.transport.reserve(bytes)?;
         board.buffers += count;
         Ok(first)
     }
@@ -396,7 +420,7 @@ impl Device for Hardware {
 
     fn link(&self) -> Option<LinkUse> {
         let used = self.board().transport.link().ok();
-        used.filter(|_| self.info.host == Host::Serial)
+        used.filter(|_| self.info.host == Host::Serial || self.port().is_some())
     }
 
     fn round(&self) -> Option<Round> {

@@ -119,11 +119,11 @@ fn address_bits(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// The info block of a build like `tiny`, one register replaced.
-    fn registers(address: u32, value: u32) -> impl FnMut(u32) -> Result<u32, DeviceError> {
+    pub fn registers(address: u32, value: u32) -> impl FnMut(u32) -> Result<u32, DeviceError> {
         let block = [
             (r::MAGIC, MAGIC),
             (

@@ -7,7 +7,7 @@ use model::{Conversion, Counters, Digit, Profile};
 use crate::controller::Round;
 use crate::error::DeviceError;
 
-/// Traffic between host and device; bytes and cycles on a serial link only.
+/// Traffic between host and device; bytes and cycles on a serial link and at a board's port only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct LinkUse {
@@ -129,7 +129,7 @@ pub trait Device: Send {
     /// Cycles, busy and stall counters of the last program.
     fn counters(&self) -> Counters;
 
-    /// Traffic on the serial link since open, if there is one.
+    /// Traffic on the serial link or a board's port since open, if there is one.
     fn link(&self) -> Option<LinkUse> {
         None
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL, a board).
+//! Driver of the co-processor: one trait, and devices behind it (timing model, Verilated RTL, boards).
 //!
 //! [`Device`] is the unchecked interface of a device; programs use [`Driver`]: it learns the build from the info block,
 //! tracks the contents of slots and tables, and refuses illegal programs before the device sees them.
 
+mod axi;
 mod board;
 mod controller;
 #[rustfmt::skip]
@@ -12,12 +13,14 @@ mod controller_registers;
 mod conversions;
 mod driver;
 mod error;
+mod files;
 mod hardware;
 mod info_block;
 mod intact;
 mod interface;
 mod modeled;
 mod moves;
+mod progress;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the driver uses part of the register map")]
 mod registers;
@@ -29,6 +32,7 @@ mod tests;
 mod together;
 mod transport;
 
+pub use axi::{Done, UioAddress, XdmaAddress};
 pub use controller::Round;
 pub use conversions::free_entries;
 pub use driver::{Driver, PATIENCE, Transfers, checksum};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The C interface of a simulator library that the Python flow built from generated RTL.
 //!
-//! The only unsafe code of this crate: each call is a symbol of that library with the signature of its header.
+//! Beside the mappings of [`crate::axi`] the only unsafe code of this crate: each call is a symbol of that library with
+//! the signature of its header.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;

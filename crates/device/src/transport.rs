@@ -44,6 +44,11 @@ pub trait Transport: Send {
     /// Write a register. That there is none at the address may show only when something is read.
     fn write_register(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
 
+    /// Make host memory of `bytes` at least; what is new is 0. A simulation has all of it from the start.
+    fn reserve(&mut self, _bytes: u64) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
     /// Read host memory; what was never written is 0.
     fn read_memory(&mut self, address: u64, out: &mut [u8]) -> Result<(), DeviceError>;
 

@@ -15,6 +15,7 @@ from ringsmith.presets import Preset
 from ringsmith.report import simulation
 from ringsmith.runtime import board
 from ringsmith.runtime.devices import OpenDevice, open_device
+from ringsmith.runtime.ports import KIND, address
 
 #: Units whose cycles a board's counters add up.
 _UNITS = ("compute", "rns", "pointwise")
@@ -22,7 +23,7 @@ _UNITS = ("compute", "rns", "pointwise")
 
 def is_board(on: str) -> bool:
     """Whether `--on` names a board."""
-    return on.startswith(f"{board.KIND}:")
+    return on.startswith(f"{KIND}:")
 
 
 def measured_on_board(made: Preset, on: str, op: str, n: int, whole: Whole) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def measured_on_board(made: Preset, on: str, op: str, n: int, whole: Whole) -> d
     """
     if whole.batch != 1:
         raise InputError(f"--batch {whole.batch} is not measured on a board: one operation at a time")
-    where = board.address(on.removeprefix(f"{board.KIND}:"))
+    where = address(on.removeprefix(f"{KIND}:"))
     # The model refuses what the board would: before the port is opened.
     predicted = measure(open_device("model", made), op, n, whole)["profile"]
     opened = board.OpenBoard(where, board.open_for(made, where))
@@ -56,7 +57,7 @@ def measured_on_board(made: Preset, on: str, op: str, n: int, whole: Whole) -> d
             "us": cycles / opened.clock_mhz,
             "predicted_cycles": sum(predicted[f"busy_{unit}"] for unit in _UNITS),
         },
-        "port": {**port, "baud": where.baud},
+        "port": {**port, **where.facts()},
     }
 
 
@@ -67,7 +68,14 @@ def show_board(report: dict[str, Any]) -> None:
         "result": "correct" if report["correct"] else "WRONG",
         "computing": f"{compute['cycles']:,} cycles, {compute['us']:,.1f} us at {report['clock_mhz']:g} MHz",
         "predicted": f"{compute['predicted_cycles']:,} cycles",
-        "port": f"{port['seconds'] * 1e3:,.1f} ms at {port['baud']:,} baud, {port['frames']:,} frames, "
-        f"{port['resent']:,} sent again",
+        "port": _port(port),
     }
     simulation.table(report, rows)
+
+
+def _port(port: dict[str, Any]) -> str:
+    """Say what a port took."""
+    took = f"{port['seconds'] * 1e3:,.1f} ms"
+    if "baud" in port:
+        return f"{took} at {port['baud']:,} baud, {port['frames']:,} frames, {port['resent']:,} sent again"
+    return f"{took}, {port['frames']:,} accesses"

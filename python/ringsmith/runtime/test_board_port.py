@@ -27,6 +27,7 @@ from ringsmith.presets import load_preset
 from ringsmith.runtime import board
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
+from ringsmith.runtime.ports import Serial, address
 from ringsmith.shipped import root
 
 # Preset, rate and so the simulator are those of test_board.py.
@@ -42,14 +43,16 @@ def library() -> Path:
 
 
 @contextmanager
-def plugged(library: Path, *faults: str) -> Iterator[board.Address]:
+def plugged(library: Path, *faults: str) -> Iterator[Serial]:
     """A board behind a pseudo-terminal; the address of its port."""
     command = [sys.executable, "-m", "ringsmith.hw.board.pseudo", str(library), *faults]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdin is not None
         assert run.stdout is not None
         try:
-            yield board.address(f"{run.stdout.readline().strip()}?{OPTIONS}")
+            where = address(f"{run.stdout.readline().strip()}?{OPTIONS}")
+            assert isinstance(where, Serial)
+            yield where
         finally:
             run.stdin.close()
             run.wait(30)
@@ -85,7 +88,7 @@ def test_operations_at_a_port_are_right(library: Path) -> None:
         assert used["seconds"] > 0 < used["busy_cycles"]
         # Another program on the port: one line, and the first goes on.
         with pytest.raises(DeviceError, match=r"^/dev/\S+: another program has the port$"):
-            board.open_native(where)
+            where.open()
         assert multiplied(device) == on_the_model()
 
 
@@ -119,7 +122,7 @@ def test_faults_of_the_line_change_nothing(library: Path) -> None:
 @pytest.mark.hw
 def test_a_reset_in_the_middle_is_told_and_the_board_begins_anew(library: Path) -> None:
     with plugged(library, "--reset-after", "900") as where:
-        device = board.open_native(where)
+        device = where.open()
         with pytest.raises(DeviceError, match=r"^/dev/\S+: the board was reset: what it held is gone$"):
             multiplied(device)
         device.reset()
@@ -129,7 +132,7 @@ def test_a_reset_in_the_middle_is_told_and_the_board_begins_anew(library: Path) 
 @pytest.mark.hw
 def test_a_port_that_goes_away_is_told(library: Path) -> None:
     with plugged(library, "--close-after", "900") as where:
-        device = board.open_native(where)
+        device = where.open()
         with pytest.raises(DeviceError, match=r"^/dev/\S+: the port went away: [ -~]+$"):
             multiplied(device)
 
@@ -166,8 +169,20 @@ def test_what_is_no_board_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "needs a serial port, such as --on board:/dev/ttyUSB0"),
-        ("?baud=9600", "needs a serial port"),
+        ("", "needs a port, such as board:/dev/ttyUSB0 (a serial port), board:uio:ringsmith"),
+        ("?baud=9600", "needs a port"),
+        ("ttyUSB0", "board:'ttyUSB0' is no port that is known; there are board:/dev/ttyUSB0 (a serial port)"),
+        ("usb:/dev/x", "board:'usb:/dev/x' is no port that is known"),
+        ("uio:", "a UIO device has a name, such as uio:ringsmith"),
+        ("uio:../x", "a UIO device has a name"),
+        ("uio:x?baud=9600", "board:uio:x: no option 'baud'; there are buffers, done, root"),
+        ("uio:x?done=1", "done='1' must be interrupt or poll"),
+        ("xdma:x", "a card has a number from 0 to 255, such as xdma:0"),
+        ("xdma:256", "a card has a number"),
+        ("xdma:0?memory=4096", "memory='4096' must be START:BYTES below 2^63"),
+        ("xdma:0?memory=0:0", "memory='0:0' must be"),
+        ("xdma:0?memory=1:0x7fffffffffffffff", "must be START:BYTES below 2^63"),
+        ("xdma:0?buffers=x", "no option 'buffers'; there are memory, done, root"),
         ("/dev/x?speed=1", "no option 'speed'; there are baud, wait"),
         ("/dev/x?baud=1", "baud='1' must be from 9,600 to 12,500,000"),
         ("/dev/x?baud=1e6", "baud='1e6' must be from"),
@@ -188,7 +203,7 @@ def test_options_that_no_board_has() -> None:
 
 
 def test_the_usual_rate_is_that_of_every_board() -> None:
-    assert {load_pinout(name).baud for name in pinout_names()} == {board.address("/dev/x").baud}
+    assert {load_pinout(name).baud for name in pinout_names()} == {address("/dev/x").facts()["baud"]}
 
 
 def test_the_drivers_numbers_are_those_of_the_hardware() -> None:

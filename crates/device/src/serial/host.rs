@@ -10,13 +10,12 @@ use super::port::Tty;
 use crate::error::DeviceError;
 use crate::info_block::{bit, field};
 use crate::interface::{LinkUse, PortUse, Stop};
+use crate::progress::Progress;
 use crate::registers as r;
 use crate::transport::{Ending, RawEvent, Transport};
 
 /// Bytes of a register's address and value in a frame.
 const ENTRY: usize = 6;
-/// Without progress for so long a core may be asked how many cycles that is.
-const QUIET: Duration = Duration::from_secs(2);
 /// Time that a reset may take.
 const RESET: Duration = Duration::from_secs(2);
 /// Bytes by which host memory grows beyond what is needed.
@@ -28,13 +27,10 @@ pub struct SerialHost {
     /// Register writes that have not been sent.
     pending: Vec<u8>,
     memory: Vec<u8>,
-    clock_khz: u32,
     lanes: u64,
     word_bytes: u64,
     log2_n_max: u32,
-    /// When something was last given to the core, or it has finished an instruction; how many it had.
-    progress: Instant,
-    retired: u32,
+    progress: Progress,
 }
 
 impl SerialHost {
@@ -53,12 +49,10 @@ impl SerialHost {
             link,
             pending: Vec::new(),
             memory: Vec::new(),
-            clock_khz: 0,
             lanes: 0,
             word_bytes: 0,
             log2_n_max: 0,
-            progress: Instant::now(),
-            retired: 0,
+            progress: Progress::new(0),
         };
         let (shape, capacity) = (
             host.read_register(r::SHAPE)?,
@@ -67,12 +61,8 @@ impl SerialHost {
         host.lanes = field(shape, r::SHAPE_LANES).into();
         host.log2_n_max = field(shape, r::SHAPE_LOG2_N_MAX);
         host.word_bytes = field(capacity, r::CAPACITY_WORD_BYTES).into();
-        host.clock_khz = host.read_register(r::CLOCK_KHZ)?;
+        host.progress = Progress::new(host.read_register(r::CLOCK_KHZ)?);
         Ok(host)
-    }
-
-    fn cycles_of(&self, time: Duration) -> u64 {
-        (time.as_secs_f64() * f64::from(self.clock_khz) * 1e3) as u64
     }
 
     /// Send the register writes that wait, in order.
@@ -121,7 +111,7 @@ impl SerialHost {
                 at = to;
             }
         }
-        self.progress = Instant::now();
+        self.progress.made();
         Ok(())
     }
 
@@ -132,9 +122,7 @@ impl SerialHost {
             return self.serve().map(|()| None);
         }
         let retired = self.read_register(r::RETIRED)?;
-        if retired != self.retired {
-            (self.retired, self.progress) = (retired, Instant::now());
-        }
+        self.progress.retired(retired);
         Ok(Some(status))
     }
 }
@@ -167,7 +155,7 @@ impl Transport for SerialHost {
     fn write_register(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         self.pending.extend((address as u16).to_le_bytes());
         self.pending.extend(value.to_le_bytes());
-        self.progress = Instant::now();
+        self.progress.made();
         Ok(())
     }
 
@@ -185,7 +173,7 @@ impl Transport for SerialHost {
 
     fn run(&mut self, limit: u64, stop: Stop<'_>) -> Result<Ending, DeviceError> {
         self.flush()?;
-        self.progress = Instant::now();
+        self.progress.made();
         loop {
             if stop() {
                 return Err(DeviceError::Interrupted);
@@ -213,12 +201,7 @@ impl Transport for SerialHost {
     }
 
     fn cycles(&self) -> Result<u64, DeviceError> {
-        let quiet = self.progress.elapsed();
-        Ok(if quiet < QUIET {
-            0
-        } else {
-            self.cycles_of(quiet)
-        })
+        Ok(self.progress.quiet())
     }
 
     fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
@@ -227,7 +210,7 @@ impl Transport for SerialHost {
 
     fn link(&self) -> Result<LinkUse, DeviceError> {
         let (mut used, spent, _) = self.link.used();
-        used.cycles = self.cycles_of(spent);
+        used.cycles = self.progress.cycles_of(spent);
         Ok(used)
     }
 
@@ -248,7 +231,7 @@ impl Transport for SerialHost {
     fn port(&self) -> Option<PortUse> {
         let (_, spent, resent) = self.link.used();
         Some(PortUse {
-            clock_khz: self.clock_khz,
+            clock_khz: self.progress.clock_khz,
             seconds: spent.as_secs_f64(),
             resent,
             busy_cycles: 0,

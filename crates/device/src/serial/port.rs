@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A serial port of the operating system: raw bytes, one program at a time.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::termios::{ControlModes, OptionalActions, SpecialCodeIndex, Termios};
 use rustix::termios::{ioctl_tiocexcl, ioctl_tiocnxcl, tcgetattr, tcsetattr};
+
+use crate::files::{cause, lock, open};
 
 /// Bytes to and from a board; failures in words.
 pub trait Port: Send {
@@ -40,22 +41,13 @@ impl Tty {
     /// Open a port at a rate: 8 data bits, no parity, one stop bit, no flow control.
     pub fn open(path: &Path, baud: u32) -> Result<Self, String> {
         let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits() as i32;
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(flags)
-            .open(path);
-        let file = opened.map_err(|error| match Errno::from_io_error(&error) {
-            Some(Errno::BUSY) => BUSY.to_owned(),
-            Some(Errno::NOENT) => "there is no such port: is the board plugged in?".to_owned(),
-            Some(Errno::ACCESS) => {
-                "no permission: a user of serial ports is in the group that owns the file"
-                    .to_owned()
-            }
-            _ => format!("cannot be opened: {}", cause(&error)),
-        })?;
+        let file = open(
+            path,
+            flags,
+            "there is no such port: is the board plugged in?",
+        )?;
         let before = tcgetattr(&file).map_err(|_| "is no serial port".to_owned())?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| BUSY.to_owned())?;
+        lock(&file)?;
         let fail = |error: Errno| format!("cannot be set up: {}", cause(&error.into()));
         // Programs that ask for no lock are kept out too.
         ioctl_tiocexcl(&file).map_err(fail)?;
@@ -85,17 +77,6 @@ impl Tty {
             Err(error) => Err(lost(error)),
         }
     }
-}
-
-const BUSY: &str = "another program has the port";
-
-/// The operating system's words, without its number.
-fn cause(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or(&text)
-        .to_lowercase()
 }
 
 fn lost(error: Errno) -> String {

@@ -2,9 +2,10 @@
 //! What a board at a port takes and tells beside other devices.
 
 use crate::errors::Kind;
-use ::device::Device;
+use ::device::{Device, Done, UioAddress, XdmaAddress};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Rates of a port.
@@ -21,6 +22,34 @@ pub fn patience(baud: u32, seconds: f64) -> PyResult<Duration> {
         None => Err(Kind::Input.error(format!(
             "{baud} baud, {seconds} s; allowed: 9600 to 12500000 baud, 0.01 to 60 s"
         ))),
+    }
+}
+
+/// The address of a core behind UIO.
+pub fn uio(device: String, buffers: Option<String>, polls: bool, root: PathBuf) -> UioAddress {
+    UioAddress {
+        device,
+        buffers,
+        done: done(polls),
+        root,
+    }
+}
+
+/// The address of a core behind XDMA.
+pub fn xdma(card: u32, memory: (u64, u64), polls: bool, root: PathBuf) -> XdmaAddress {
+    XdmaAddress {
+        card,
+        memory,
+        done: done(polls),
+        root,
+    }
+}
+
+/// How a program's end is learnt.
+fn done(polls: bool) -> Done {
+    match polls {
+        true => Done::Poll,
+        false => Done::Interrupt,
     }
 }
 

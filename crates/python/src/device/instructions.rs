@@ -3,7 +3,7 @@
 
 use crate::errors::{Kind, OrRaise};
 use crate::numbers::number;
-use isa::Instruction;
+use isa::{BuildInfo, Instruction, Mix, State};
 use offload::{Form, Workload, simulate};
 use pyo3::prelude::*;
 
@@ -51,6 +51,25 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(disassemble, m)?)?;
     m.add_function(wrap_pyfunction!(instruction_set, m)?)?;
     m.add_function(wrap_pyfunction!(default_moduli, m)?)
+}
+
+/// Instructions of a random program at most, and the highest number of its first output buffer.
+const MOST_RANDOM: usize = 1 << 16;
+
+/// A random program of a mix: instruction words from a seed.
+pub fn random(info: &BuildInfo, state: &State, mix: &Mix, seed: u64) -> PyResult<Vec<u64>> {
+    let known = |route: &isa::Route| route.from < mix.moduli && route.to < mix.moduli;
+    let in_range = mix.length <= MOST_RANDOM
+        && mix.outputs as usize <= MOST_RANDOM
+        && (1..=info.moduli_slots).contains(&mix.moduli.into())
+        && mix.routes.iter().chain(&mix.digits).all(known);
+    if !in_range {
+        return Err(Kind::Input.error(format!(
+            "length {}, outputs {}, moduli {}; allowed: up to {MOST_RANDOM}, up to {MOST_RANDOM}, 1..={}",
+            mix.length, mix.outputs, mix.moduli, info.moduli_slots
+        )));
+    }
+    Ok(isa::encode(&isa::random_program(info, state, mix, seed)))
 }
 
 /// log2 of a degree that the instruction word can hold.

@@ -2,8 +2,12 @@
 //! Devices: instructions, programs and measurements on the model or on Verilated RTL.
 
 mod board;
+mod build;
 mod instructions;
 pub mod reports;
+
+pub use build::build_info;
+use build::port_memory;
 
 use crate::backend::Backend;
 use crate::errors::{Kind, OrRaise};
@@ -13,7 +17,7 @@ use ::backend::measure::key_switch::{KeySwitches, Purpose, switch_keys};
 use ::backend::{Coprocessor, measure};
 use ::device::{Conversion, DeviceError, Digit, Driver, Hardware, Injection, Modeled, PATIENCE};
 use instructions::{log2_degree, workload};
-use isa::{BuildInfo, InfoError, Mix, Op, PortMemory, Route};
+use isa::{Mix, Op, Route};
 use offload::{OffloadError, Ran, Session, simulate};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,26 +30,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Instructions of a random program at most, and the highest number of its first output buffer.
-const MOST_RANDOM: usize = 1 << 16;
-
 /// `[lane][n]` residues as Python integers.
 type Residues = Vec<Vec<u128>>;
-
-fn port_memory((gbs, latency_ns, mhz): (f64, f64, f64)) -> PortMemory {
-    PortMemory::new(gbs, latency_ns, mhz)
-}
-
-/// The build with the numbers of a preset's knobs, and the memory behind its data port.
-pub fn build_info(knobs: &HashMap<String, i32>, memory: (f64, f64, f64)) -> PyResult<BuildInfo> {
-    let knob = |name: &str| -> Result<i32, DeviceError> {
-        let lacking = || DeviceError::from(InfoError::Lacking { name: name.into() });
-        knobs.get(name).copied().ok_or_else(lacking)
-    };
-    let mut info: BuildInfo = BuildInfo::from_knobs(knob).or_raise()?;
-    info.port_memory = port_memory(memory);
-    Ok(info)
-}
 
 /// A co-processor: its driver, and operations on it. A `Session` runs programs on it,
 /// a client encrypts and decrypts.
@@ -130,13 +116,12 @@ impl Device {
         options: &str,
     ) -> PyResult<Py<Self>> {
         let cores = Hardware::open_cores(&library, port_memory(memory), &firmware, options);
-        let cores = cores.or_raise()?;
-        Self::new(py, name, operations, cores)
+        Self::new(py, name, operations, cores.or_raise()?)
     }
 
     /// The board at a serial port, at a rate; `patience`: seconds that it may take to begin an answer.
     #[staticmethod]
-    fn board(
+    fn serial(
         py: Python<'_>,
         name: String,
         operations: Vec<String>,
@@ -145,7 +130,43 @@ impl Device {
         #[pyo3(from_py_with = number)] patience: f64,
     ) -> PyResult<Py<Self>> {
         let patience = board::patience(baud, patience)?;
-        let cores = py.work(|| Hardware::open_board(&port, baud, patience))?;
+        let cores = py.work(|| Hardware::open_serial(&port, baud, patience))?;
+        Self::new(py, name, operations, cores)
+    }
+
+    /// The core behind the UIO device of a name (in the device tree, or `uioN`), with a u-dma-buf (without: of the name
+    /// in the device tree), by interrupts unless it `polls`; `root` has `dev` and `sys`.
+    #[staticmethod]
+    #[pyo3(signature = (name, operations, device, buffers=None, *, polls=false, root=PathBuf::from("/")))]
+    fn uio(
+        py: Python<'_>,
+        name: String,
+        operations: Vec<String>,
+        device: String,
+        buffers: Option<String>,
+        polls: bool,
+        root: PathBuf,
+    ) -> PyResult<Py<Self>> {
+        let at = board::uio(device, buffers, polls, root);
+        let cores = py.work(|| Hardware::open_uio(&name, &at))?;
+        Self::new(py, name, operations, cores)
+    }
+
+    /// The core on the card N behind XDMA, with the card's memory by its first address and its bytes, by interrupts
+    /// unless it `polls`; `root` has `dev`.
+    #[staticmethod]
+    #[pyo3(signature = (name, operations, card, memory, *, polls=false, root=PathBuf::from("/")))]
+    fn xdma(
+        py: Python<'_>,
+        name: String,
+        operations: Vec<String>,
+        #[pyo3(from_py_with = number)] card: u32,
+        #[pyo3(from_py_with = number)] memory: (u64, u64),
+        polls: bool,
+        root: PathBuf,
+    ) -> PyResult<Py<Self>> {
+        let at = board::xdma(card, memory, polls, root);
+        let cores = py.work(|| Hardware::open_xdma(&name, &at))?;
         Self::new(py, name, operations, cores)
     }
 
@@ -156,8 +177,7 @@ impl Device {
 
     /// The build as the info block describes it.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let info = self.coprocessor.session().info().clone();
-        info_dict(py, &info)
+        info_dict(py, &self.coprocessor.session().info().clone())
     }
 
     /// Set the modulus of each lane for a modulus index.
@@ -282,22 +302,6 @@ impl Device {
         #[pyo3(from_py_with = number)] digits: Vec<(u8, u8)>,
         #[pyo3(from_py_with = number)] automorphisms: u8,
     ) -> PyResult<Vec<u64>> {
-        let mut session = self.coprocessor.session();
-        let info = session.info().clone();
-        let in_range = length <= MOST_RANDOM
-            && outputs as usize <= MOST_RANDOM
-            && (1..=info.moduli_slots).contains(&moduli.into())
-            && routes
-                .iter()
-                .chain(&digits)
-                .all(|&(from, to)| from < moduli && to < moduli);
-        if !in_range {
-            return Err(Kind::Input.error(format!(
-                "length {length}, outputs {outputs}, moduli {moduli}; allowed: up to {MOST_RANDOM}, up to \
-                 {MOST_RANDOM}, 1..={}",
-                info.moduli_slots
-            )));
-        }
         let route = |(from, to)| Route { from, to };
         let mix = Mix {
             length,
@@ -309,12 +313,9 @@ impl Device {
             inputs: moduli.into(),
             outputs,
         };
-        Ok(isa::encode(&isa::random_program(
-            &info,
-            session.driver().state(),
-            &mix,
-            seed,
-        )))
+        let mut session = self.coprocessor.session();
+        let info = session.info().clone();
+        instructions::random(&info, session.driver().state(), &mix, seed)
     }
 
     /// The timeline the latency formulas predict for a program.
@@ -555,7 +556,7 @@ impl Device {
         cores.iter().map(of_core).collect()
     }
 
-    /// Bytes that crossed the serial link since open, to and from the device; None without one.
+    /// Bytes that crossed the serial link or a board's port since open, to and from the device; None without one.
     fn link_bytes(&self) -> Option<(u64, u64)> {
         let mut session = self.coprocessor.session();
         let used = session.driver().device().link()?;

@@ -19,6 +19,7 @@ class Axi4(System):
         return {
             **super().texts(),
             "bus_note": _BUS,
+            "port_note": _PORT,
             "base_note": _BASE.format(bits=preset.address_bits, bytes=preset.buffer_bytes),
             "transfer_note": "",
             "clock_notes": "- `clk_i`, the only clock: core, registers and both buses.",
@@ -39,6 +40,11 @@ class Axi4(System):
         copies = preset.lanes if preset.wide_port else 1
         return min(1024, 1 << (copies * preset.butterflies * preset.word_bytes * 8 - 1).bit_length())
 
+
+_PORT = """\
+This page is for a driver of your own. ringsmith's runs programs on it: `ringsmith run KERNEL.py --on ADDRESS`, where
+ADDRESS is `board:uio:ringsmith` in a Zynq, with the device tree's overlay as `ringsmith generate --platform` writes it,
+and `board:xdma:0` on a PCIe card with AMD's XDMA; another name is the device tree's, another number the card's."""
 
 _BUS = """\
 - On AXI4-Lite bytes whose WSTRB is 0 keep their value, and an action of CONTROL or a clearing 1 in IRQ_STATUS acts only

@@ -31,6 +31,7 @@ class Serial(System):
         return {
             **super().texts(),
             "bus_note": _BUS,
+            "port_note": _PORT.format(baud=round(self.clock_mhz * 1e6 / self.uart_divisor)),
             "base_note": "The serial host needs no base address.",
             "transfer_note": _TRANSFER,
             "clock_notes": _CLOCKS,
@@ -49,6 +50,10 @@ class Serial(System):
         """How polynomials travel."""
         return "bytes over the serial link"
 
+
+_PORT = """\
+This page is for a driver of your own. ringsmith's runs programs on it by the UART:
+`ringsmith run KERNEL.py --on "board:/dev/ttyUSB0?baud={baud}"`."""
 
 _BUS = """\
 - A frame writes or reads whole words, one or many. A write to a register that only reads is answered Ok and does

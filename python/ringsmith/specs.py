@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a user may write (presets, boards): names that are safe anywhere, TOML read with a reason."""
+"""Files that describe things by name (presets, boards): names that are safe anywhere, TOML read with a reason."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from ringsmith.errors import ParameterError
+from ringsmith import shipped
+from ringsmith.errors import InputError, ParameterError
 
 T = TypeVar("T")
 
@@ -73,6 +75,40 @@ def _typed(key: str, kind: str, value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > 63:
         raise ParameterError(f"{key} must fit in 64 bits, got {shown(value)}")
     return float(value) if kind == "float" else value
+
+
+@dataclass(frozen=True)
+class Catalogue(Generic[T]):
+    """The things of one kind that ship with the package, each a file `spec/FOLDER/NAME.toml` of the fields of `kind`.
+
+    `what` names one in messages, as in "board"; `wrong` says what is wrong with the values of one, in its own words.
+    """
+
+    folder: str
+    kind: type[T]
+    what: str
+    wrong: Callable[[T], Iterable[str]]
+
+    def names(self) -> list[str]:
+        """Names of all, sorted."""
+        return sorted(path.stem for path in (shipped.root() / "spec" / self.folder).glob("*.toml"))
+
+    def load(self, name: str) -> T:
+        """Load one by its name.
+
+        Raises:
+            InputError: there is none of this name.
+            ParameterError: its file describes none.
+        """
+        if name not in self.names():
+            raise InputError(f"no {self.what} {shown(name)}; {self.what}s: {', '.join(self.names())}")
+        path = shipped.root() / "spec" / self.folder / f"{name}.toml"
+        values = read_toml(path, self.what)
+        made = build(self.kind, f"{self.what} {name}", values)
+        checked_name(f"a {self.what}", values["name"])
+        for wrong in self.wrong(made):
+            raise ParameterError(f"{self.what} {name}: {wrong}")
+        return made
 
 
 def shown(value: object) -> str:

@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ringsmith import shipped
-from ringsmith.errors import InputError, ParameterError
-from ringsmith.specs import build, checked_name, read_toml, shown
+from ringsmith.specs import Catalogue, shown
 
 #: Dies that nextpnr knows, with the name of each in the bitstream's device.
 DIES = {"12k": "LFE5U-12F", "25k": "LFE5U-25F", "45k": "LFE5U-45F", "85k": "LFE5U-85F"}
@@ -66,25 +64,8 @@ class Pinout:
         return self.reset_io_type if port == "rst_ni" else self.io_type
 
 
-def pinout_names() -> list[str]:
-    """Names of the boards whose pins are known, sorted."""
-    return sorted(path.stem for path in (shipped.root() / "spec" / "pinouts").glob("*.toml"))
-
-
-def load_pinout(name: str) -> Pinout:
-    """Load a board's pins by its name. Raises InputError for an unknown one, ParameterError for a wrong file."""
-    if name not in pinout_names():
-        raise InputError(f"no pins of a board {shown(name)}; boards: {', '.join(pinout_names())}")
-    path = shipped.root() / "spec" / "pinouts" / f"{name}.toml"
-    pinout = build(Pinout, f"pins of {name}", read_toml(path, "pinout"))
-    checked_name("a board", pinout.name)
-    for wrong in _complaints(pinout):
-        raise ParameterError(f"pins of {name}: {wrong}")
-    return pinout
-
-
-def _complaints(pinout: Pinout) -> list[str]:
-    """What is wrong with a board's pins."""
+def _wrong(pinout: Pinout) -> list[str]:
+    """Return what is wrong with a board's pins."""
     found = []
     if pinout.die not in DIES:
         found.append(f"die must be {', '.join(DIES)}, got {shown(pinout.die)}")
@@ -109,3 +90,16 @@ def _complaints(pinout: Pinout) -> list[str]:
     if not BAUDS[0] <= pinout.baud <= BAUDS[1]:
         found.append(f"baud must be from {BAUDS[0]} to {BAUDS[1]}, got {pinout.baud}")
     return found
+
+
+_PINOUTS = Catalogue("pinouts", Pinout, "pinout", _wrong)
+
+
+def pinout_names() -> list[str]:
+    """Names of the boards whose pins are known, sorted."""
+    return _PINOUTS.names()
+
+
+def load_pinout(name: str) -> Pinout:
+    """Load a board's pins by its name. Raises InputError for an unknown one, ParameterError for a wrong file."""
+    return _PINOUTS.load(name)

@@ -35,7 +35,7 @@ def test_every_pinout_loads_and_names_a_device() -> None:
 
 @pytest.mark.parametrize("name", ["ulx3s", "../boards/zcu102", "", "a$(shell id)"])
 def test_a_board_is_asked_for_by_its_own_name(name: str) -> None:
-    with pytest.raises(InputError, match=r"no pins of a board .*; boards: .*ulx3s-85f"):
+    with pytest.raises(InputError, match=r"no pinout .*; pinouts: .*ulx3s-85f"):
         load_pinout(name)
 
 

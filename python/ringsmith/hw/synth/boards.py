@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ringsmith import shipped
-from ringsmith.errors import InputError, ParameterError
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.hw.synth.job import Family
-from ringsmith.specs import build, checked_name, read_toml, shown
+from ringsmith.specs import Catalogue, shown
 
 FAMILIES = tuple(family.value for family in Family)
 NUMBERS = ("lut", "ff", "dsp", "bram36", "uram", "clock_mhz", "memory_gb_s")
@@ -57,20 +56,23 @@ class Board:
         return "; ".join(short) or None
 
 
+def _wrong(board: Board) -> Iterator[str]:
+    """Yield what is wrong with a board's values."""
+    if board.family not in FAMILIES:
+        yield f"family must be {', '.join(FAMILIES)}, got {shown(board.family)}"
+    for key in NUMBERS:
+        if not 0 <= getattr(board, key) < math.inf:
+            yield f"{key} must not be negative or endless, got {getattr(board, key)}"
+
+
+_BOARDS = Catalogue("boards", Board, "board", _wrong)
+
+
 def board_names() -> list[str]:
     """Names of the boards that ship with the package, sorted."""
-    return sorted(path.stem for path in (shipped.root() / "spec" / "boards").glob("*.toml"))
+    return _BOARDS.names()
 
 
 def load_board(name: str) -> Board:
     """Load a board by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
-    if name not in board_names():
-        raise InputError(f"no board {shown(name)}; boards: {', '.join(board_names())}")
-    board = build(Board, f"board {name}", read_toml(shipped.root() / "spec" / "boards" / f"{name}.toml", "board"))
-    checked_name("a board", board.name)
-    if board.family not in FAMILIES:
-        raise ParameterError(f"board {name}: family must be {', '.join(FAMILIES)}, got {shown(board.family)}")
-    for key in NUMBERS:
-        if not 0 <= getattr(board, key) < math.inf:
-            raise ParameterError(f"board {name}: {key} must not be negative or endless, got {getattr(board, key)}")
-    return board
+    return _BOARDS.load(name)

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ringsmith import shipped
-from ringsmith.errors import InputError, ParameterError
-from ringsmith.specs import build, checked_name, read_toml, shown
+from ringsmith.specs import Catalogue, shown
 
 #: Hosts that a block design is known for, and the bits of an address in the memory that it gives the core, from 0 on.
 KINDS = {"zynq7000": 29, "zynqmp": 31, "xdma": 34}
@@ -48,35 +47,29 @@ class Platform:
         return self.kind != "xdma"
 
 
+def _wrong(platform: Platform) -> Iterator[str]:
+    """Yield what is wrong with a platform's values."""
+    if platform.kind not in KINDS:
+        yield f"kind must be {', '.join(KINDS)}, got {shown(platform.kind)}"
+    for key, form in (("part", _PART), ("board", _BOARD)):
+        if not form.fullmatch(getattr(platform, key)):
+            yield f"{key} is none of the vendor's names, got {shown(getattr(platform, key))}"
+    if not 1 <= platform.clock_mhz <= 1000:
+        yield f"clock_mhz must be from 1 to 1000, got {platform.clock_mhz:g}"
+    if platform.registers % PAGE or not 0 <= platform.registers < 1 << HOST_BITS:
+        yield f"registers must be a multiple of {PAGE} below 2^{HOST_BITS}, got {platform.registers:#x}"
+    if not 0 <= platform.interrupt <= 987 or (platform.interrupt > 0) != platform.is_linux:
+        yield f"interrupt must be 1 to 987, or 0 on PCIe, got {platform.interrupt}"
+
+
+_PLATFORMS = Catalogue("platforms", Platform, "platform", _wrong)
+
+
 def platform_names() -> list[str]:
     """Names of the platforms that ship with the package, sorted."""
-    return sorted(path.stem for path in (shipped.root() / "spec" / "platforms").glob("*.toml"))
+    return _PLATFORMS.names()
 
 
 def load_platform(name: str) -> Platform:
     """Load a platform by name. Raises InputError for an unknown one, ParameterError for a file that describes none."""
-    if name not in platform_names():
-        raise InputError(f"no platform {shown(name)}; platforms: {', '.join(platform_names())}")
-    path = shipped.root() / "spec" / "platforms" / f"{name}.toml"
-    platform = build(Platform, f"platform {name}", read_toml(path, "platform"))
-    checked_name("a platform", platform.name)
-    wrong = _wrong(platform)
-    if wrong:
-        raise ParameterError(f"platform {name}: {wrong}")
-    return platform
-
-
-def _wrong(platform: Platform) -> str:
-    """What is wrong with a platform's values, or nothing."""
-    if platform.kind not in KINDS:
-        return f"kind must be {', '.join(KINDS)}, got {shown(platform.kind)}"
-    for key, form in (("part", _PART), ("board", _BOARD)):
-        if not form.fullmatch(getattr(platform, key)):
-            return f"{key} is none of the vendor's names, got {shown(getattr(platform, key))}"
-    if not 1 <= platform.clock_mhz <= 1000:
-        return f"clock_mhz must be from 1 to 1000, got {platform.clock_mhz:g}"
-    if platform.registers % PAGE or not 0 <= platform.registers < 1 << HOST_BITS:
-        return f"registers must be a multiple of {PAGE} below 2^{HOST_BITS}, got {platform.registers:#x}"
-    if not 0 <= platform.interrupt <= 987 or (platform.interrupt > 0) != platform.is_linux:
-        return f"interrupt must be 1 to 987, or 0 on PCIe, got {platform.interrupt}"
-    return ""
+    return _PLATFORMS.load(name)

@@ -17,6 +17,7 @@ from ringsmith.claims.ledger import CLAIMS, PAPERS, Ledger, load
 from ringsmith.claims.page import number, page, times, unit
 from ringsmith.errors import InputError, ToolError
 from ringsmith.files import check_place, write_text
+from ringsmith.hw.process import terminate_as_interrupt
 from ringsmith.report.terminal import plain_console
 from ringsmith.results.measure import measure, run_command, stale, values_of
 
@@ -120,7 +121,8 @@ def _say(line: str) -> None:
 
 def _measure(known: Figures, chosen: dict[str, str]) -> int:
     """Run the commands and store their values as each ends."""
-    failures = measure(known.wanted, chosen, progress=_say)
+    with terminate_as_interrupt():
+        failures = measure(known.wanted, chosen, progress=_say)
     for command, reason in failures.items():
         _say(f"{command}: {reason}")
     return 1 if failures else 0

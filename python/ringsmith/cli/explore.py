@@ -16,6 +16,7 @@ from ringsmith.cli.common import console, load_kernels, print_json, user_code
 from ringsmith.cli.synth_cells import CellOptions, operation_of
 from ringsmith.errors import InputError
 from ringsmith.explore import energy as energies
+from ringsmith.explore.boards import searched_board
 from ringsmith.explore.calibrate import calibrate
 from ringsmith.explore.calibrate_energy import Figures, calibrate_energy, energy_file
 from ringsmith.explore.cluster import ClusterEvaluator
@@ -34,8 +35,7 @@ from ringsmith.files import check_place, write_text
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.silicon.kept import kept_by_module
 from ringsmith.hw.silicon.library import default_library, load_library
-from ringsmith.hw.synth import Board, Design, load_board
-from ringsmith.hw.synth.boards import board_names
+from ringsmith.hw.synth import Board, Design
 from ringsmith.parallel import workers
 from ringsmith.presets import Preset
 from ringsmith.report.terminal import plain_console
@@ -51,6 +51,8 @@ ringsmith explore kernel.py --board zcu102 --vary lanes=4,8 --vary butterflies=8
 ringsmith explore kernel.py --board zcu104 --params n8192q33x2p33d2s30 --vary butterflies=16 --tolerance 1e-4
 
 ringsmith explore kernel.py --board zcu102 --batch 48
+
+ringsmith explore kernel.py --board ulx3s-85f --csv points.csv
 
 ringsmith explore kernel.py --board zcu104 --point NAME --preset point.toml
 """
@@ -73,7 +75,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     file: Annotated[Path | None, typer.Argument(help="Python file with a kernel")] = None,
-    board: Annotated[str | None, typer.Option("--board", help="a board of spec/boards")] = None,
+    board: Annotated[str | None, typer.Option("--board", help="a board of spec/boards or spec/pinouts")] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", help="name of the kernel (default: the first)")] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="packing of the kernel (default: the first)")] = None,
     sets: Annotated[list[str] | None, typer.Option("--params", help="only the set of this name; repeatable")] = None,
@@ -101,10 +103,10 @@ def run(
         return
     if file is None or board is None:
         raise InputError("a kernel's file and --board NAME are needed: ringsmith explore kernel.py --board zcu104")
-    device = _fitted(board)
+    device = searched_board(board)
     if preset is not None and point is None:
         raise InputError("--preset goes with --point NAME")
-    options = SearchOptions(values_with(vary or []), nsga2, batch, jobs, ray, results)
+    options = SearchOptions(values_with(vary or [], device.family), nsga2, batch, jobs, ray, results)
     ending = Ending(csv, html, count, on, json)
     options.check()
     ending.check(preset)
@@ -180,18 +182,6 @@ class Ending:
             raise typer.Exit(1)
 
 
-def _fitted(board: str) -> Board:
-    """Return a board whose family the resource model knows."""
-    device = load_board(board)
-    if device.family not in families():
-        raise InputError(
-            f"--board {board}: resources are fitted to syntheses for {', '.join(families())}, and mean nothing on "
-            f"{device.family}; there is {', '.join(_fitted_boards())}; one design there: ringsmith synth NAME --board "
-            f"{board}"
-        )
-    return device
-
-
 def _candidates(file: Path, picked: Kernel, sets: Sequence[str]) -> list[Candidate | Refused]:
     """Return the parameter sets for a kernel at the shapes of its sample data."""
     with console().status(Text(f"{picked.name}: parameter sets")), user_code(file):
@@ -216,10 +206,6 @@ def _searched(what: str, found: list[Candidate | Refused], board: Board, options
         if options.nsga2:
             return evolve(*space, options.nsga2, told, options.batch)
         return explore(*space, told, options.batch)
-
-
-def _fitted_boards() -> list[str]:
-    return [name for name in board_names() if load_board(name).family in families()]
 
 
 def _calibrate(*, energy: bool) -> None:

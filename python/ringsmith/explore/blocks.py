@@ -24,6 +24,8 @@ _DSP_ADDER = 48
 _HALF_BITS, _SHALLOWEST, _DEEPEST = 18432, 512, 4096
 #: A block of UltraRAM: words of eight bytes of 9 bits, written one by one; the fewest words of a memory that goes in.
 _ULTRA_WORDS, _ULTRA_BYTES, _BYTE_BITS, _ULTRA_LEAST = 4096, 8, 9, 2048
+#: Words of an ECP5's block of 18 kbit by the bits of each; half of what a board's `bram36` counts.
+_EBR = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 
 
 def dsp_blocks(preset: Preset) -> int:
@@ -135,16 +137,30 @@ def memory_blocks(preset: Preset, *, uram: bool) -> tuple[float, int]:
     """Return the RAMB36 and the URAM of slots and twiddle tables; `uram`: the device has UltraRAM."""
     width = preset.butterflies * preset.word_bits
     words = preset.n_max // preset.butterflies
+    # With `twiddles = "slot"` the table is in the place of a slot.
+    single = preset.single_port_slots - (preset.twiddles == "slot")
     kinds = [
         (2 * preset.dual_port_slots, words // 2, True),
-        (2 * preset.single_port_slots, words // 2, False),
+        (2 * single, words // 2, False),
         (1, words * preset.twiddle_tables, False),
     ]
+    if preset.multiplier == "dsp18x18":
+        return preset.lanes * sum(count * _ebr(width, depth) for count, depth, _ in kinds), 0
     bram, ultra = 0.0, 0
     for count, depth, dual in kinds:
         one = memory(width, depth, dual, uram)
         bram, ultra = bram + count * one[0], ultra + count * one[1]
     return preset.lanes * bram, preset.lanes * ultra
+
+
+def queue_blocks(preset: Preset) -> float:
+    """Return the RAMB36 of the queue of instructions: it is in LUTs but on an ECP5."""
+    return 0.5 if preset.multiplier == "dsp18x18" else 0.0
+
+
+def _ebr(width: int, depth: int) -> float:
+    """Return the blocks of 36 kbit of one memory of an ECP5, in the shape that needs fewest."""
+    return 0.5 * min(-(-width // bits) * -(-depth // words) for words, bits in _EBR)
 
 
 @cache

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ringsmith import shipped
-from ringsmith.explore.resources import CONVERSION, FITTED, GROUPS, UNIT, group_of, rtl_hash
-from ringsmith.explore.space import BASE, CONVERSIONS, MULTIPLIERS, Hardware
+from ringsmith.explore.features import CONVERSION
+from ringsmith.explore.resources import FITTED, GROUPS, UNIT, group_of, rtl_hash, top_for
+from ringsmith.explore.space import BASES, CONVERSIONS, MULTIPLIERS, Hardware
 from ringsmith.files import write_text
 from ringsmith.hw.device import top_of, top_parameters
 from ringsmith.hw.synth import Design, Family, synthesise
@@ -27,6 +28,13 @@ BUILDS: Mapping[str, Sequence[tuple[int, int, str]]] = {
         (36, 8192, "l2b2s4x4m1v16n"), (40, 8192, "l4b2s6x0m1v0w"), (43, 8192, "l2b4s6x0m1v16w"),
         (48, 4096, "l4b1s12x0m2v16n"), (54, 8192, "l1b8s8x0m4v16n"), (60, 8192, "l1b1s8x0m1v0n"),
         (43, 8192, "l8b8s8x0m1v16w"),
+    ),
+    "ecp5": (
+        (30, 1024, "l1b1s3x3m2v0n"), (37, 4096, "l1b1s3x4m3v0n"), (30, 1024, "l1b1s4x2m2v16n"),
+        (20, 2048, "l1b2s4x4m1v0n"), (45, 4096, "l1b1s6x2m4v16n"), (37, 2048, "l2b1s4x4m2v0n"),
+        (30, 2048, "l2b2s4x2m1v16n"), (26, 1024, "l3b1s3x1m2v16n"), (54, 4096, "l1b1s4x4m2v0n"),
+        (34, 2048, "l1b4s3x3m1v0n"), (60, 2048, "l1b1s3x1m1v16n"), (30, 4096, "l4b1s3x2m1v0n"),
+        (41, 4096, "l2b1s6x1m2v16n"), (36, 8192, "l1b2s3x1m1v16n"),
     ),
 }  # fmt: skip
 #: What a unit for base conversion has of a build's knobs.
@@ -91,7 +99,7 @@ def training_preset(knobs: Mapping[str, Any], family: str = "xcup") -> Preset:
     """Return the design of a training build, or the build that a unit is for."""
     bits = knobs["word_bits"]
     made = {"prime_bits": [bits], "modulus_bits_min": bits - 6, "multiplier": MULTIPLIERS[family]}
-    return load_preset(BASE, dict(knobs) | made)
+    return load_preset(BASES[family], dict(knobs) | made)
 
 
 def measured(family: str, knobs: dict[str, Any]) -> dict[str, Any]:
@@ -119,4 +127,6 @@ def counted(family: str, knobs: dict[str, Any], found: dict[str, Any]) -> dict[s
     for row in found["modules"]:
         for what in FITTED:
             groups[group_of(row["module"])][what] += row["instances"] * row[what]
-    return {"family": family, "rtl": rtl_hash(), "knobs": knobs, "groups": groups, "total": found["total"]}
+    return {
+        "family": family, "rtl": rtl_hash(top_for(family)), "knobs": knobs, "groups": groups, "total": found["total"],
+    }  # fmt: skip

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
+from ringsmith.explore.boards import searched_board
 from ringsmith.explore.evaluate import Evaluator, Predicts
 from ringsmith.explore.parameters import Candidate, Refused, candidates
 from ringsmith.explore.search import Search, explore, packed
 from ringsmith.explore.space import values_with
 from ringsmith.explore.store import Results
-from ringsmith.hw.synth import load_board
 from ringsmith.runtime.kernel import Kernel
 
 #: A search of it with some knobs set: file of results, settings, then `board`, `jobs` or `evaluator`, and `runs`.
@@ -49,7 +49,8 @@ def searched(found: list[Candidate | Refused]) -> Searched:
         file: Path, vary: Sequence[str], *, board: str = "zcu102", jobs: int = 1, evaluator: Predicts | None = None,
         runs: int = 1,
     ) -> Search:  # fmt: skip
-        space = (found, values_with(["cores=1", "rns_rate=0", *vary]), load_board(board), Results(file))
+        target = searched_board(board)
+        space = (found, values_with(["cores=1", "rns_rate=0", *vary], target.family), target, Results(file))
         if evaluator is not None:
             return explore(*space, evaluator, runs=runs)
         with Evaluator(packed(found), jobs) as own:

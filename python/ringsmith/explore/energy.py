@@ -22,10 +22,10 @@ import numpy as np
 
 from ringsmith import shipped
 from ringsmith.explore import resources
-from ringsmith.explore.resources import Floats, Knobs, rtl_hash
-from ringsmith.explore.space import BASE
+from ringsmith.explore.features import Floats, Knobs
+from ringsmith.explore.resources import rtl_hash
+from ringsmith.explore.space import common_base
 from ringsmith.hw.silicon.memories import tiled
-from ringsmith.presets import load_preset
 
 #: Instructions of a run, all cores together, as the engine counts them: by mnemonic `count`, `coefficients`, `reads`.
 Executed = Mapping[str, Mapping[str, float]]
@@ -49,7 +49,7 @@ _PRODUCTS = ("pmodmul", "pmodsqr", "cmodmul", "pmul", "pmac")
 _SUMS = ("pmodadd", "pmodsub")
 _MOVES = ("auto", "decomp")
 #: Constants of a lane: no knob of the space.
-_CONSTANTS = load_preset(BASE).constants
+_CONSTANTS = common_base("xcup").constants
 #: Of the compute unit: no order of instructions and no number of slots saves any (the bound on cycles has them too).
 COMPUTE = (*_TRANSFORMS, *_PRODUCTS, *_SUMS)
 

@@ -78,8 +78,8 @@ def _entry(search: Search, point: Point, is_front: bool, verified: Verified | No
     """Return what the page's script shows of a point."""
     values = point.to_dict()
     names = (
-        "name", "latency_ms", "host_ms", "cycles", "error_bits", "security_bits", "traffic_bytes", "host_operations",
-        "energy_uj",
+        "name", "latency_ms", "host_ms", "port_ms", "cycles", "error_bits", "security_bits", "traffic_bytes",
+        "host_operations", "energy_uj",
     )  # fmt: skip
     entry = {name: values[name] for name in names} | dict(point.resources)
     entry |= {"status": "front" if is_front else "done", "share_percent": 100 * point.share}
@@ -109,6 +109,7 @@ def _facts(search: Search, point: Point, verified: Verified | None) -> list[tupl
         ("latency, ms", point.latency_ms),
         ("of it the device's, ms", point.device_ms),
         (f"of it the host's ({host.LABEL}), ms", point.host_ms),
+        *([("of it the serial port's, ms", point.port_ms)] if point.port_ms else []),
         (f"{point.runs} runs, ms", point.batch_ms),
         ("runs a second", point.per_second),
         ("noise budget, bits", -point.error_bits) if search.exact else ("log2 of the error", point.error_bits),

@@ -15,11 +15,11 @@ class Point:
     """A design and its figures; `reason` says why it does not do, or what makes it superfluous.
 
     `share` is the largest part of a resource of the board that it takes. `latency_ms` is the device's time, cycles from
-    the first start to the last end of each submission at the clock of the preset, and `host_ms`, this processor's for
-    the `host_operations` on polynomials that stay on the host; `bound_ms` is what it cannot be below. `batch_ms` is the
-    time of a batch of `runs` runs on all cores and of the host's part of it, `batch_bound_ms` its bound. `cells_uj` and
-    `memories_uj` are the energy of a run in 180 nm standard cells (explore/energy.py), `energy_bound_uj` what both
-    together cannot be below.
+    the first start to the last end of each submission at the clock of the preset, `host_ms`, this processor's for
+    the `host_operations` on polynomials that stay on the host, and `port_ms` on a board's serial port; `bound_ms` is
+    what it cannot be below. `batch_ms` is the same of a batch of `runs` runs on all cores, `batch_bound_ms` its bound.
+    `cells_uj` and `memories_uj` are the energy of a run in 180 nm standard cells (explore/energy.py), `energy_bound_uj`
+    what both together cannot be below.
     """
 
     params: str
@@ -33,6 +33,7 @@ class Point:
     bound_ms: float = 0.0
     latency_ms: float | None = None
     host_ms: float = 0.0
+    port_ms: float = 0.0
     runs: int = 1
     batch_bound_ms: float = 0.0
     batch_ms: float | None = None
@@ -51,8 +52,8 @@ class Point:
 
     @property
     def device_ms(self) -> float | None:
-        """Latency without the host's part."""
-        return None if self.latency_ms is None else self.latency_ms - self.host_ms
+        """Latency without the host's part and the port's."""
+        return None if self.latency_ms is None else self.latency_ms - self.host_ms - self.port_ms
 
     @property
     def per_second(self) -> float | None:

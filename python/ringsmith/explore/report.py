@@ -20,9 +20,9 @@ from ringsmith.files import replacing
 
 #: Columns of a CSV file.
 COLUMNS = (
-    "name", "status", "latency_ms", "host_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut", "ff", "dsp",
-    "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations", "energy_uj", "cells_uj",
-    "memories_uj",
+    "name", "status", "latency_ms", "host_ms", "port_ms", "cycles", "runs", "batch_ms", "per_second", "share", "lut",
+    "ff", "dsp", "bram36", "uram", "error_bits", "traffic_bytes", "security_bits", "host_operations", "energy_uj",
+    "cells_uj", "memories_uj",
 )  # fmt: skip
 _BEST = 5
 _REASONS = 8
@@ -65,9 +65,10 @@ def _on_device(search: Search) -> list[str]:
 def _lines(point: Point, *, exact: bool) -> list[str]:
     taken = point.resources
     error = f"{-point.error_bits:.1f} bits of noise budget" if exact else f"error 2^{point.error_bits:.1f}"
+    port = f", {point.port_ms:,.3f} ms of it on the serial port" if point.port_ms else ""
     batch = f", {point.runs} runs {point.batch_ms:,.3f} ms" if point.runs > 1 else ""
     return [
-        f"{point.latency_ms:>10,.3f} ms  {point.name}" + batch,
+        f"{point.latency_ms:>10,.3f} ms  {point.name}" + port + batch,
         f"{'':15}LUT {taken['lut']:,.0f}, DSP {taken['dsp']:,.0f}, RAMB36 {taken['bram36']:g}: "
         f"{100 * point.share:.0f} % of the board",
         f"{'':15}{error}, {point.security_bits:.0f} bits of security, {point.traffic_bytes:,} bytes, {_host(point)}",

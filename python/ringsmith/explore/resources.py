@@ -13,29 +13,27 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ringsmith import shipped
-from ringsmith.explore.blocks import adders_and_registers, conversion_dsp, dsp_blocks, memory_blocks
+from ringsmith.explore.blocks import conversion_dsp, dsp_blocks, memory_blocks, queue_blocks
+from ringsmith.explore.features import CONVERSION, Floats, Knobs, features
 from ringsmith.explore.parameters import Candidate
-from ringsmith.explore.space import Hardware, common_preset, word_bits
+from ringsmith.explore.space import Hardware, common_base, common_preset, word_bits
 from ringsmith.hw import sources
+from ringsmith.hw.device import top_of
 from ringsmith.hw.synth import Board
 from ringsmith.hw.synth.cells import Resources
 from ringsmith.presets import Preset
 from ringsmith.results.code import code
 
-Floats = NDArray[np.float64]
 #: A training point: knobs, cells by group and in all.
 Point = Mapping[str, Any]
-#: Knobs of one build or of many.
-Knobs = Mapping[str, Floats]
 #: Modules by group, by the beginning of their names, the longest that fits; the others are the shell.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "butterflies": ("rs_butterfly", "rs_mult_", "rs_msub_", "rs_dsp48"),
@@ -46,74 +44,19 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 NAMES = {"lut": "LUT", "ff": "FF", "dsp": "DSP", "bram36": "RAMB36", "uram": "URAM"}
 FITTED = ("lut", "ff")
-#: The group that is fitted to syntheses of one unit alone, and that unit's top module.
-CONVERSION, UNIT = "conversion", "rs_rns"
+#: The unit that is fitted to syntheses of it alone.
+UNIT = "rs_rns"
 KNOBS = (
     "word_bits", "lanes", "butterflies", "n_max", "dual_port_slots", "single_port_slots", "moves", "wide_port",
     "cores", "rns_rate",
 )  # fmt: skip
 
 
-def _butterflies(k: Knobs) -> list[Floats]:
-    copies = k["lanes"] * k["butterflies"]
-    sums = np.vectorize(adders_and_registers, otypes=[float] * 2)(k["word_bits"].astype(int), k["n_max"].astype(int))
-    return [copies * k["word_bits"], *(copies * bits for bits in sums)]
-
-
-def _bits(k: Knobs) -> Floats:
-    return k["lanes"] * k["butterflies"] * k["word_bits"]
-
-
-def _slots(k: Knobs) -> Floats:
-    return k["dual_port_slots"] + k["single_port_slots"]
-
-
-def _third(k: Knobs) -> Floats:
-    """Whether there is a unit for moves or for base conversion, beside compute and memory."""
-    return np.sign(k["moves"] + k["rns_rate"])
-
-
-def _selects(k: Knobs) -> list[Floats]:
-    ports = 7 + 2 * _third(k)  # reads of the slots in a lane: the unit for moves and conversions has two more
-    return [_bits(k) * ports, _bits(k) * ports * _slots(k)]
-
-
-def _lanes(k: Knobs) -> list[Floats]:
-    # A slot has a choice of its banks; with a third unit also one for each bank of who writes.
-    return [_bits(k), _bits(k) * _slots(k) * (1 + 2 * _third(k))]
-
-
-def _moves(k: Knobs) -> list[Floats]:
-    there = np.sign(k["moves"])
-    bits = there * _bits(k)
-    # Each word of a lane is one of any lane.
-    return [there, bits, bits * k["butterflies"], bits * k["lanes"]]
-
-
-def _shell(k: Knobs) -> list[Floats]:
-    words = k["lanes"] * k["word_bits"]
-    port = k["butterflies"] * k["word_bits"] * np.where(k["wide_port"] > 0, k["lanes"], 1)
-    return [words**0, words, _slots(k), port]
-
-
-def _conversion(k: Knobs) -> list[Floats]:
-    # A lane has a product of words for each coefficient at a time, and reduces their sums.
-    there = np.sign(k["rns_rate"])
-    products = k["lanes"] * k["word_bits"] ** 2
-    return [there, there * products, k["rns_rate"] * products]
-
-
-#: What the modules of each group multiply.
-FEATURES: Mapping[str, Callable[[Knobs], list[Floats]]] = {
-    "butterflies": _butterflies, "selects": _selects, "lanes": _lanes, "moves": _moves, "shell": _shell,
-    CONVERSION: _conversion,
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Model:
     """Coefficients by group and resource."""
 
+    family: str
     coefficients: Mapping[tuple[str, str], Floats]
 
     def fitted(self, knobs: Knobs) -> dict[str, Floats]:
@@ -124,14 +67,9 @@ class Model:
     def by_group(self, knobs: Knobs) -> dict[str, dict[str, Floats]]:
         """Return LUTs and flip-flops of each group of modules, not rounded."""
         return {
-            group: {what: self.coefficients[group, what] @ _features(group, knobs) for what in FITTED}
-            for group in FEATURES
+            group: {what: self.coefficients[group, what] @ features(self.family, group, knobs) for what in FITTED}
+            for group in dict.fromkeys(group for group, _ in self.coefficients)
         }
-
-
-def _features(group: str, knobs: Knobs) -> Floats:
-    """Return what the modules of a group multiply, in all cores."""
-    return np.array([knobs["cores"] * feature for feature in FEATURES[group](knobs)], dtype=float)
 
 
 def knobs_of(values: Mapping[str, Any], names: Sequence[str] = KNOBS) -> dict[str, Floats]:
@@ -147,19 +85,23 @@ def group_of(module: str, groups: Mapping[str, tuple[str, ...]] = GROUPS) -> str
 
 
 def fit(points: Sequence[Point], units: Sequence[Point]) -> Model:
-    """Return the least-squares fit to builds, and to units for base conversion, each weighted by what it takes."""
+    """Return the least-squares fit to builds of one family, and to units for base conversion where there are some.
+
+    Each is weighted by what it takes.
+    """
+    (family,) = {point["family"] for point in (*points, *units)}
     coefficients = {(group, what): _fitted(group, what, points) for group in GROUPS for what in FITTED}
-    coefficients |= {(CONVERSION, what): _fitted(CONVERSION, what, units) for what in FITTED}
-    return Model(coefficients)
+    if units:
+        coefficients |= {(CONVERSION, what): _fitted(CONVERSION, what, units) for what in FITTED}
+    return Model(family, coefficients)
 
 
 def _fitted(group: str, what: str, points: Sequence[Point]) -> Floats:
     """Return the coefficients of a group, the amounts of a resource those that its points say."""
-    rows = [_features(group, knobs_of(point["knobs"])) for point in points]
-    features = np.array(rows, dtype=float).reshape(len(rows), -1)
+    rows = np.array([features(point["family"], group, knobs_of(point["knobs"])) for point in points], dtype=float)
     taken = np.array([point["groups"][group][what] for point in points], dtype=float)
     weights = 1.0 / np.array([point["total"][what] for point in points], dtype=float)
-    solved = np.linalg.lstsq(features * weights[:, None], taken * weights, rcond=None)[0]
+    solved = np.linalg.lstsq(rows * weights[:, None], taken * weights, rcond=None)[0]
     return np.asarray(solved, dtype=np.float64)
 
 
@@ -218,6 +160,11 @@ def units(family: str) -> list[Point]:
     return [point for point in training()["units"] if point["family"] == family]
 
 
+def top_for(family: str) -> str:
+    """Return the top module of a family's training builds."""
+    return top_of(common_base(family))
+
+
 @cache
 def rtl_hash(top: str = "rs_top_axi") -> str:
     """Return the hash of the RTL that training points are synthesised from: names of its files, text without comments.
@@ -235,7 +182,7 @@ def rtl_hash(top: str = "rs_top_axi") -> str:
 def trust(family: str) -> str:
     """Return the error on held-out points, and whether the RTL is still the one that they were synthesised from."""
     line = _held_out_line(family)
-    old = sum(point["rtl"] != rtl_hash() for point in points(family))
+    old = sum(point["rtl"] != rtl_hash(top_for(family)) for point in points(family))
     old += sum(point["rtl"] != rtl_hash(UNIT) for point in units(family))
     if old:
         line += f"; the RTL has changed since {old} of them were synthesised: ringsmith explore --calibrate"
@@ -258,7 +205,9 @@ def resources_of(preset: Preset, board: Board) -> Resources:
     guess, cores = model(board.family).fitted(knobs_of(preset.to_dict())), preset.cores
     bram36, uram = memory_blocks(preset, uram=board.uram > 0)
     dsp = dsp_blocks(preset) + conversion_dsp(preset)
-    return Resources(int(guess["lut"]), int(guess["ff"]), cores * dsp, cores * bram36, cores * uram)
+    return Resources(
+        int(guess["lut"]), int(guess["ff"]), cores * dsp, cores * (bram36 + queue_blocks(preset)), cores * uram
+    )
 
 
 def share_of(taken: Resources, board: Board) -> float:
@@ -291,10 +240,10 @@ def estimates(candidate: Candidate, hardware: Sequence[Hardware], board: Board) 
     for one, lut, ff in zip(hardware, guess["lut"].tolist(), guess["ff"].tolist(), strict=True):
         shape = (one.butterflies, one.dual_port_slots, one.single_port_slots, one.moduli_slots)
         dsp, bram36, uram = _lane(common, word_bits(candidate, one), shape, board.uram > 0)
-        lanes, unit = one.cores * one.lanes, 0
+        lanes, unit, queues = one.cores * one.lanes, 0, one.cores * queue_blocks(common)
         if one.rns_rate:
             unit = one.cores * _unit(common, word_bits(candidate, one), one.lanes, one.rns_rate)
-        yield one, Resources(int(lut), int(ff), lanes * dsp + unit, lanes * bram36, lanes * uram)
+        yield one, Resources(int(lut), int(ff), lanes * dsp + unit, lanes * bram36 + queues, lanes * uram)
 
 
 @cache

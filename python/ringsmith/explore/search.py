@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ringsmith.errors import InputError, ParameterError
+from ringsmith.explore.boards import port_ms
 from ringsmith.explore.energy import COMPUTE, Energy, Executed, Work, knobs_of, model
 from ringsmith.explore.evaluate import Packed, Predicts, Result, Task
 from ringsmith.explore.host import host_ms, operations
@@ -38,7 +39,7 @@ _DEVICE_WORK = ("tensor", "key-switch", "polymul", "rescale")
 #: Instructions of the unit for base conversion.
 _CONVERTING = {"lift", "scale"}
 #: The build of a family that its bound comes from: one butterfly, memory for everything.
-_ROOMY = {"butterflies": 1, "dual_port_slots": 16, "single_port_slots": 0, "wide_port": True}
+_ROOMY = {"butterflies": 1, "dual_port_slots": 16}
 
 #: Told how many points are decided, of how many, and how many of them were evaluated.
 Progress = Callable[[int, int, int], None]
@@ -219,6 +220,7 @@ class _Run:
         """Return what a family's bound comes from: its roomy build with a run, a batch, and a batch on all cores."""
         params, lanes, moves, several, converts = family
         made = {"moduli_slots": 2 if several else 1, "rns_rate": max(values["rns_rate"]) if converts else 0}
+        made |= {"single_port_slots": min(values["single_port_slots"]), "wide_port": max(values["wide_port"])}
         roomy = Hardware(lanes=lanes, moves=moves, **made, **_ROOMY)  # type: ignore[arg-type]
         candidate, board = self._search.candidates[params], self._search.board
         one, all_cores = (
@@ -248,17 +250,19 @@ class _Run:
                 yield point.ended("infeasible", str(why))
                 continue
             host_ms, host = self._host_ms(point.params, result), operations(result["host_work"])
-            latency = self._ms(result["cycles"]) + host_ms
+            port = port_ms(self._search.board, result)
+            latency = self._ms(result["cycles"]) + host_ms + port
             batch_ms = self._ms(batch["cycles"]) + self._host_ms(point.params, batch)
+            batch_ms += port_ms(self._search.board, batch)
             assert latency >= point.bound_ms, f"{point.name} takes less than its bound"
             assert batch_ms >= point.batch_bound_ms, f"a batch on {point.name} takes less than its bound"
             assert host >= point.host_operations, f"{point.name} leaves less to the host than its family"
             energy = energy_of(preset, result)
             assert energy.total >= point.energy_bound_uj, f"{point.name} takes less energy than its bound"
             yield replace(
-                point, latency_ms=latency, host_ms=host_ms, batch_ms=batch_ms, host_operations=host,
-                cycles=result["cycles"], usage=result, cells_uj=float(energy.cells), memories_uj=float(energy.memories),
-                status="done",
+                point, latency_ms=latency, host_ms=host_ms, port_ms=port, batch_ms=batch_ms,
+                host_operations=host, cycles=result["cycles"], usage=result, cells_uj=float(energy.cells),
+                memories_uj=float(energy.memories), status="done",
             )  # fmt: skip
 
     def _predicted(self, tasks: Sequence[Task]) -> list[Result]:

@@ -20,8 +20,8 @@ from ringsmith.explore.parameters import Candidate
 from ringsmith.hw.synth import Board
 from ringsmith.presets import Preset, load_preset
 
-#: The preset that gives what no variable says.
-BASE = "coxhe-zcu102-p8"
+#: The preset that gives what no variable says, by synthesis family: cores behind AXI4, on an ECP5 one at a serial port.
+BASES = {"xcup": "coxhe-zcu102-p8", "ecp5": "ulx3s"}
 #: Synthesis families whose DSP blocks the multiplier is cut for.
 MULTIPLIERS = {"xcup": "dsp26x17", "xc7": "dsp26x17", "ecp5": "dsp18x18"}
 #: Base conversions that a unit holds, and entries of their constants: those of `heaws`.
@@ -89,14 +89,27 @@ VALUES: Values = {
     "rns_rate": (0, 2, 4),
 }
 
+#: Of these families other values: a serial host has one core and a narrow port, an ECP5 few multipliers.
+FAMILY_VALUES: Mapping[str, Values] = {
+    "ecp5": {
+        "lanes": (1, 2, 3, 4),
+        "butterflies": (1, 2, 4),
+        "dual_port_slots": (3, 4, 6, 8),
+        "single_port_slots": (1, 2, 4),
+        "wide_port": (0,),
+        "cores": (1,),
+        "rns_rate": (0,),
+    }
+}
 
-def values_with(settings: list[str]) -> dict[str, tuple[int, ...]]:
-    """Return the values of each knob after `KNOB=VALUE,VALUE` settings.
+
+def values_with(settings: list[str], family: str = "xcup") -> dict[str, tuple[int, ...]]:
+    """Return the values of each knob of a family's builds after `KNOB=VALUE,VALUE` settings.
 
     Raises:
         InputError: no such knob, or no whole numbers.
     """
-    values = dict(VALUES)
+    values = dict(VALUES) | dict(FAMILY_VALUES.get(family, {}))
     for setting in settings:
         knob, _, text = setting.partition("=")
         if knob not in values:
@@ -147,12 +160,20 @@ def word_bits(candidate: Candidate, hardware: Hardware) -> int:
 
 
 @cache
+def common_base(family: str) -> Preset:
+    """Return the preset that the builds for a family begin with; where there is none, that of UltraScale+."""
+    return load_preset(BASES.get(family, BASES["xcup"]))
+
+
+@cache
 def common_preset(candidate: Candidate, board: Board) -> Preset:
     """Return what all builds for a parameter set have in common."""
-    params = candidate.params
+    params, base = candidate.params, common_base(board.family)
+    # A serial port has no memory behind it: its bytes are timed apart (explore/boards.py).
+    memory_gbs = 0.0 if base.host == "serial" else board.memory_gb_s
     return replace(
-        load_preset(BASE), name="explored", paper="", scheme=params.scheme, n_max=params.n,
+        base, name="explored", paper="", scheme=params.scheme, n_max=params.n,
         word_bits=candidate.word_bits, modulus_bits_min=min(params.moduli_bits), prime_bits=(candidate.word_bits,),
-        multiplier=MULTIPLIERS[board.family], clock_mhz=(board.clock_mhz,), memory_gbs=board.memory_gb_s,
+        multiplier=MULTIPLIERS[board.family], clock_mhz=(board.clock_mhz,), memory_gbs=memory_gbs,
         operations=OPERATIONS,
     )  # fmt: skip

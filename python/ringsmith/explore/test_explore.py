@@ -21,7 +21,7 @@ from rich.console import Console
 import ringsmith as rs
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.explore import search as searching
-from ringsmith.explore.blocks import conversion_dsp, dsp_blocks, memory, memory_blocks
+from ringsmith.explore.blocks import conversion_dsp, dsp_blocks, memory, memory_blocks, queue_blocks
 from ringsmith.explore.calibrate import UNIT_KNOBS, training_knobs, training_preset, unit_knobs
 from ringsmith.explore.conftest import Searched
 from ringsmith.explore.design import parameters_text, preset_text
@@ -137,6 +137,7 @@ def test_dsp_and_memory_blocks_are_those_of_synthesis() -> None:
     for point in training()["points"]:
         preset = training_preset(point["knobs"], point["family"])
         bram36, uram = memory_blocks(preset, uram=False)
+        bram36 += queue_blocks(preset)
         assert preset.cores * dsp_blocks(preset) == point["total"]["dsp"], point["knobs"]
         assert (preset.cores * bram36, uram) == (point["total"]["bram36"], 0), point["knobs"]
 

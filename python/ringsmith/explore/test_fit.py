@@ -2,10 +2,7 @@
 """The points of coxHE's Table III fit the boards of their names, by the estimate of the search."""
 
 import pytest
-from typer.testing import CliRunner
 
-from ringsmith.cli import application
-from ringsmith.errors import InputError
 from ringsmith.explore.blocks import dsp_blocks
 from ringsmith.explore.resources import lacking, resources_of
 from ringsmith.hw.synth.boards import load_board
@@ -29,10 +26,3 @@ def test_dsp_blocks_follow_the_kind_of_the_steps_and_a_unit_of_pointwise_instruc
     assert (fast.lanes * fast.butterflies, dsp_blocks(fast)) == (28, 56)
     assert dsp_blocks(load_preset("heaws-fast", {"montgomery_steps": "dsp"})) == 28 * (2 + 3)
     assert dsp_blocks(load_preset("heax-a-x6")) == 2 * dsp_blocks(load_preset("heax-a-x6", {"pointwise_unit": False}))
-
-
-@pytest.mark.parametrize("board", ["ecp5-85k", "zynq-7020"])
-def test_a_board_of_a_family_without_a_fit_is_refused(board: str) -> None:
-    refused = CliRunner().invoke(application(), ["explore", "kernel.py", "--board", board])
-    assert isinstance(refused.exception, InputError)
-    assert "resources are fitted to syntheses for xcup" in str(refused.exception)

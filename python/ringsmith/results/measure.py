@@ -37,6 +37,8 @@ IGNORED = (":!spec/results", ":!spec/claims.toml")
 PYTHON = tuple(f"python/ringsmith/{name}" for name in ("hw", *COMPILER))
 #: Commands that run at a time.
 AT_A_TIME = 2
+#: Those under way.
+_running: set[subprocess.Popen[str]] = set()
 
 
 def pick(data: Any, path: str) -> float:
@@ -77,21 +79,38 @@ def run_command(command: str) -> Any:
         arguments = words[1:]
     else:
         raise ToolError(f"'{command}' is not a ringsmith command, nor one of bench/")
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=shipped.root(),
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        raise ToolError(f"'{command}' ended with status {done.returncode}: {last}")
+    status, output, said = _run(arguments)
+    if status != 0:
+        last = (said.strip().splitlines() or ["no output"])[-1]
+        raise ToolError(f"'{command}' ended with status {status}: {last}")
     try:
-        return json.loads(done.stdout)
+        return json.loads(output)
     except ValueError as error:
         raise ToolError(f"'{command}' printed no JSON: {error}") from error
+
+
+def _run(arguments: list[str]) -> tuple[int, str, str]:
+    """Run this Python to its end; return its status, what it printed and what it said on stderr."""
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=shipped.root(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    _running.add(child)
+    try:
+        output, said = child.communicate()
+    finally:
+        _running.discard(child)
+    return child.returncode, output, said
+
+
+def _end_running() -> None:
+    """End the commands under way; each ends what it has started itself."""
+    for child in tuple(_running):
+        child.terminate()
 
 
 def values_of(output: Any, places: Collection[str]) -> dict[str, float]:
@@ -168,7 +187,12 @@ def measure(
             progress(f"[{done}/{len(commands)}, {rest} left] {command}{'' if result else ': failed'}")
 
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        list(pool.map(one, commands))
+        try:
+            list(pool.map(one, commands))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end_running()
+            raise
     return failures
 
 

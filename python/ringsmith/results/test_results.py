@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -208,6 +211,31 @@ def test_two_run_at_a_time_and_a_kill_keeps_what_has_ended(tmp_path: Path) -> No
     with pytest.raises(KeyboardInterrupt):
         measure(of_each(commands, "x"), commands, progress=lambda _: None, run=run, folder=tmp_path)
     assert set(stale(of_each(commands, "x"), read(tmp_path))) == {commands[2]}
+
+
+def test_an_interrupt_ends_the_commands_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "long.py").write_text(
+        "import os, pathlib, time\npathlib.Path('new').write_text(str(os.getpid()))\nos.rename('new', 'pid')\n"
+        "time.sleep(600)\n"
+    )
+    told = tmp_path / "pid"
+
+    def run(command: str) -> Any:
+        monkeypatch.setattr("ringsmith.results.measure.shipped.root", lambda: tmp_path)
+        return run_command(command)
+
+    def interrupt() -> None:
+        while not told.exists():
+            sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    command = "python bench/long.py"
+    Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        measure({command: ["x"]}, [command], progress=lambda _: None, run=run, folder=tmp_path)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 def test_the_model_stands_for_simulated_rtl() -> None:

@@ -134,6 +134,7 @@ def test_a_router_that_comes_no_nearer_is_told() -> None:
     assert stalled(_log([*nearer, *[400] * (PATIENCE - 1)])) == ""
     # As few as before is no nearer, and up and down is none.
     assert stalled(_log([*nearer, *[302, 400] * PATIENCE])).startswith("302 wires stay claimed by two nets")
+    assert stalled(_log([*[1] * (PATIENCE + 1)])).startswith("1 wire stays claimed by two nets")
     assert stalled(_log([*nearer, *[400] * PATIENCE, 301])) == ""
 
 

@@ -163,7 +163,9 @@ def stalled(tail: Sequence[str]) -> str:
     before, lately = overused[:-PATIENCE], overused[-PATIENCE:]
     if not before or min(lately) < min(before):
         return ""
-    return f"{min(before)} wires stay claimed by two nets, no fewer in {PATIENCE} iterations of the router"
+    least = min(before)
+    claimed = "1 wire stays" if least == 1 else f"{least} wires stay"
+    return f"{claimed} claimed by two nets, no fewer in {PATIENCE} iterations of the router"
 
 
 def _fmax(design: Design, report: dict[str, Any]) -> float:

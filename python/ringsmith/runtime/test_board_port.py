@@ -20,8 +20,9 @@ from ringsmith.cli.simulate_board import measured_on_board
 from ringsmith.errors import DeviceError, InputError, ParameterError
 from ringsmith.hw.board import load_pinout, pinout_names
 from ringsmith.hw.board.simulated import build_board, build_gates
-from ringsmith.hw.board.top import board_top
+from ringsmith.hw.board.top import BoardTop, board_top
 from ringsmith.hw.serial_frames import constants
+from ringsmith.hw.synth.follow import run_tool
 from ringsmith.hw.synth.place import write_netlist
 from ringsmith.presets import load_preset
 from ringsmith.runtime import board
@@ -92,14 +93,27 @@ def test_operations_at_a_port_are_right(library: Path) -> None:
         assert multiplied(device) == on_the_model()
 
 
+def _packed(top: BoardTop, netlist: Path) -> Path:
+    """The netlist in slices, as nextpnr writes it: what place and route add is where they are."""
+    pinout, folder = top.pinout, netlist.parent
+    (folder / "pins.lpf").write_text(top.pin_file())
+    command = ["nextpnr", f"--{pinout.die}", "--package", pinout.package, "--speed", str(pinout.speed), "--pack-only"]
+    command += ["--json", netlist.name, "--lpf", "pins.lpf", "--write", "packed.json"]
+    run_tool(command, "packing", folder / "packed.json", step=lambda _: "packing", quiet=True)
+    return folder / "packed.json"
+
+
 @pytest.mark.hw
 @pytest.mark.slow
-def test_the_netlist_of_a_bitstream_answers_as_the_board_does(tmp_path: Path) -> None:
-    """What nextpnr is given: LUTs, carries, flip-flops, memories, multipliers; some minutes."""
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_netlist_of_a_bitstream_answers_as_the_board_does(tmp_path: Path, packed: bool) -> None:
+    """What nextpnr is given, LUTs, carries, flip-flops, memories, multipliers, and its slices; some minutes."""
     preset = load_preset("ulx3s")
     top = board_top(preset, load_pinout("ulx3s-85f"), baud=12_500_000)
     netlist = tmp_path / "ulx3s.json"
     write_netlist(top.design(tmp_path), netlist, quiet=True)
+    if packed:
+        netlist = _packed(top, netlist)
     moduli = _native.default_moduli([30], N, preset.n_max)
     with plugged(build_gates(top, netlist)) as where:
         device = board.open_for(preset, replace(where, wait=60))

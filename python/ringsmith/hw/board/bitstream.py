@@ -134,7 +134,16 @@ def _routed(top: BoardTop, work: Path, name: str, seed: int, placer: Placer, *, 
     pinout, report = top.pinout, work / "report.json"
     command = ["nextpnr", f"--{pinout.die}", "--package", pinout.package, "--speed", str(pinout.speed)]
     command += ["--json", f"{name}.json", "--lpf", f"{name}.lpf", "--textcfg", f"{name}.config"]
-    command += ["--report", report.name, "--seed", str(seed), "--timing-allow-fail", *placer.options]
+    command += [
+        "--write",
+        f"{name}.routed.json",
+        "--report",
+        report.name,
+        "--seed",
+        str(seed),
+        "--timing-allow-fail",
+        *placer.options,
+    ]
     run_tool(command, f"{name}: place and route, seed {seed}", report, step=phase, stalled=stalled, quiet=quiet)
     result: dict[str, Any] = json.loads(report.read_text())
     return result

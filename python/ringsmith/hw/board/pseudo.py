@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--board", default="ulx3s-85f", help="board of spec/pinouts (%(default)s)")
     parser.add_argument("--set", action="append", default=[], help="key=value; overrides the preset")
     parser.add_argument("--baud", type=int, help="rate of the serial port (the board's)")
-    parser.add_argument("--netlist", type=Path, help="NAME.json of the same preset's bitstream")
+    parser.add_argument("--netlist", type=Path, help="NAME.json or NAME.routed.json of the same preset's bitstream")
     parser.add_argument("--noise", type=float, default=0.0, help="share of bytes that are lost, doubled or flipped")
     parser.add_argument("--seed", type=int, default=1, help="of the noise")
     parser.add_argument("--to-board", default="", help="faults of bytes by their places, such as lose:100,flip:250")

@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ringsmith.errors import InputError, ToolError
+from ringsmith.errors import ToolError
 from ringsmith.extras import to_install
+from ringsmith.hw.board.routed import is_routed, read_netlist, unpacked
 from ringsmith.hw.board.top import MODULE, BoardTop
 from ringsmith.hw.device import SHARED, effort
 from ringsmith.hw.synth.job import run_yosys
 from ringsmith.hw.tops import describe
 from ringsmith.hw.verilator import HARNESS, build_library
 
-#: Cells that Yosys's library declares and does not describe; they come before it and so in their place.
-CELLS = HARNESS / "ecp5_cells.sv"
+#: Cells that Yosys's library declares and does not describe, or not as nextpnr writes them; they come before it and so
+#: in their place.
+CELLS = (HARNESS / "ecp5_cells.sv", HARNESS / "ecp5_slices.sv")
 
 
 def build_board(top: BoardTop) -> Path:
@@ -31,21 +34,25 @@ def build_board(top: BoardTop) -> Path:
 
 
 def build_gates(top: BoardTop, netlist: Path, *, quiet: bool = False) -> Path:
-    """The same of the netlist that was placed, `NAME.json` of a bitstream: LUTs, carries, flip-flops, memories.
+    """The same of a bitstream's netlist of LUTs, carries, flip-flops and memories.
+
+    That is `NAME.json`, as nextpnr was given it, or `NAME.routed.json`, as it placed and routed it.
 
     Raises:
-        InputError: there is no such file.
-        ToolError: a tool is missing or failed, or the file is no netlist.
+        InputError: there is no such file, it is no netlist, or it has cells without a model.
+        ToolError: a tool is missing or failed.
     """
-    if not netlist.is_file():
-        raise InputError(f"{netlist}: there is no such netlist; `ringsmith bitstream` writes NAME.json")
+    found = read_netlist(netlist)
     with tempfile.TemporaryDirectory(prefix="ringsmith-gates-") as folder:
-        gates = Path(folder) / "gates.v"
-        commands = [f"read_json {netlist.resolve()}", f"write_verilog -noattr -selected {gates}"]
+        gates, source = Path(folder) / "gates.v", netlist.resolve()
+        if is_routed(found):
+            source = Path(folder) / "unpacked.json"
+            source.write_text(json.dumps(unpacked(found, MODULE)))
+        commands = [f"read_json {source}", f"write_verilog -noattr -selected {gates}"]
         run_yosys(commands, f"{netlist.stem} as Verilog", gates, quiet=quiet)
         library = _cells() / "ecp5"
         flags = [*(f"-Wno-{name}" for name in ("MODDUP", "SPECIFYIGN", "INITIALDLY")), f"-I{library}"]
-        return _built(top, MODULE, [CELLS, library / "cells_sim.v", gates], flags)
+        return _built(top, MODULE, [*CELLS, library / "cells_sim.v", gates], flags)
 
 
 def _built(top: BoardTop, module: str, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:

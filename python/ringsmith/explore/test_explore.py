@@ -175,10 +175,10 @@ def test_the_training_points_are_those_that_calibrate_makes() -> None:
 
 
 def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashes = {None: points("xcup")[0]["rtl"], "rs_rns": units("xcup")[0]["rtl"]}
-    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top=None: hashes[top])
+    hashes = {"rs_top_axi": points("xcup")[0]["rtl"], "rs_rns": units("xcup")[0]["rtl"]}
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", hashes.get)
     assert "has changed" not in trust("xcup")
-    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top=None: top and hashes[top])
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", {"rs_rns": hashes["rs_rns"]}.get)
     assert f"the RTL has changed since {len(points('xcup'))} of them were synthesised" in trust("xcup")
 
 

@@ -28,7 +28,7 @@ def is_routed(netlist: dict[str, Any]) -> bool:
 
 
 def read_netlist(path: Path) -> dict[str, Any]:
-    """Read a netlist in JSON, Yosys's or nextpnr's. Raises InputError for a file that is none."""
+    """Read a netlist in JSON, Yosys's or nextpnr's. Raises InputError for any other file."""
     try:
         netlist = json.loads(path.read_text())
     except FileNotFoundError:

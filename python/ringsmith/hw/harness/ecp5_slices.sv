@@ -2,8 +2,8 @@
 // Halves of ECP5's logic slices as nextpnr's netlists hold them once they are packed (FPGA-DS-02012, 2.2). For
 // simulation: hw/board/routed.py gives an input without a wire the level that it has on the device.
 
-// A LUT with what stands beside it: half of a carry (MODE "CCU2"), 16 bits of memory ("DPRAM"), a multiplexer of two LUTs
-// or, where `Wide` is set, of the multiplexers of two slices.
+// A LUT with what stands beside it: half of a carry (MODE "CCU2"), 16 bits of memory ("DPRAM"), a multiplexer of two
+// LUTs or, where `Wide` is set, of the multiplexers of two slices.
 module TRELLIS_COMB #(
   parameter MODE = "LOGIC",
   parameter logic [15:0] INITVAL = 16'h0,

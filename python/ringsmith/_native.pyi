@@ -346,6 +346,7 @@ class Bootstrapping:
         degree: int = ...,
         doublings: int = ...,
         arcsine: int = ...,
+        passes: int = ...,
         key_bytes: int | None = ...,
         security: int = ...,
         table: str = ...,

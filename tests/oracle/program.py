@@ -96,11 +96,12 @@ def _reading(f: Fields) -> str:
 def _bootstrapping(f: Fields) -> str:
     bound, before, after, ratio = f.real(), f.number(1), f.number(1), f.real()
     weight, failure, degree, doublings, arcsine = f.number(4), f.real(), f.number(2), f.number(1), f.number(1)
+    limit = f", keys of at most {f.number(8)} bytes" if len(f.rest) > 1 else ""
+    passes = f", {f.number(1)} passes" if f.rest else ""
     return (
         f"refreshes values up to {scientific(bound)}, {before} levels before and {after} after, "
         f"ratio 2^-{scientific(ratio)}, weight {weight}, failing below 2^{scientific(failure)}, "
-        f"degree {degree}, {doublings} doublings, arcsine {arcsine}"
-        + (f", keys of at most {f.number(8)} bytes" if f.rest else "")
+        f"degree {degree}, {doublings} doublings, arcsine {arcsine}{limit}{passes}"
     )
 
 

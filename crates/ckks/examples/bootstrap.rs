@@ -4,19 +4,27 @@
 //! ```text
 //! cargo run --release -p ringsmith-ckks --example bootstrap -- \
 //!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--wire MIB of keys] \
-//!     [--stated] [--file]
+//!     [--stated] [--file] [--lattigo] [--twice]
 //! ```
+//!
+//! `--lattigo` takes the primes and secrets of Lattigo's N16QP1546H192H32, which has 26.6 bits there for random
+//! messages; its secret of weight 192 is below 128 bits by today's tables. Messages become coefficients before the
+//! modulus is raised, not their transform, which is 2^7 times smaller if they are random: the ratio is 2^-15 in place
+//! of 2^-8, and the cosine takes degree 62 and two double angles, with as many levels as 30 and three.
+//! `--twice` refreshes in two passes.
 //!
 //! `--stated` ends before keys are made; `--file` refreshes once more with the keys of the transforms in a file.
 //! Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
 
 use ckks::bootstrap::{
     BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyFile, KeyOptions, KeySource,
-    Phase,
+    Message, Phase,
 };
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error};
 use num_complex::Complex64;
-use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed, Threads};
+use rlwe::{
+    KeyGenerator, RlweParamsLiteral, SecretDistribution, SecretKey, SecurityPolicy, Seed, Threads,
+};
 use std::time::Instant;
 use zq::primes::{Direction, ntt_primes};
 
@@ -27,24 +35,55 @@ struct Chain {
     q: [(u32, usize); 5],
     p: (u32, usize),
     log2_scale: i32,
+    secret: SecretDistribution,
+    log2_ratio: f64,
+    /// Degree of the cosine, double angles.
+    reduction: (usize, u32),
+    message: Message,
 }
 
-const CHAINS: [Chain; 2] = [
+const CHAINS: [Chain; 3] = [
     Chain {
         degree: 1 << 15,
         q: [(41, 1), (32, 2), (33, 3), (50, 8), (49, 3)],
         p: (50, 2),
         log2_scale: 33,
+        secret: SecretDistribution::Ternary,
+        // The sine bends 2^-15.3 for a message at its bound, and noise counts half as much as with 2^-10.
+        log2_ratio: 9.0,
+        reduction: (30, 3),
+        message: Message::Real,
     },
     Chain {
         degree: 1 << 16,
         q: [(50, 1), (40, 3), (40, 15), (50, 8), (49, 4)],
         p: (50, 7),
         log2_scale: 40,
+        secret: SecretDistribution::Ternary,
+        log2_ratio: 9.0,
+        reduction: (30, 3),
+        message: Message::Real,
+    },
+    Chain {
+        degree: 1 << 16,
+        q: [(60, 1), (39, 3), (40, 9), (60, 8), (56, 4)],
+        p: (61, 5),
+        log2_scale: 40,
+        secret: SecretDistribution::FixedWeight { weight: 192 },
+        log2_ratio: 15.0,
+        reduction: (62, 2),
+        message: Message::Complex,
     },
 ];
 
 impl Chain {
+    fn policy(&self) -> SecurityPolicy {
+        match self.secret {
+            SecretDistribution::FixedWeight { .. } => SecurityPolicy::insecure(),
+            _ => SecurityPolicy::default(),
+        }
+    }
+
     fn params(&self) -> Result<CkksParams, Error> {
         let mut primes: Vec<u64> = Vec::new();
         for (bits, count) in self.q.into_iter().chain([self.p]) {
@@ -64,11 +103,12 @@ impl Chain {
                 dnum: primes.len().div_ceil(p.len()),
                 q: primes,
                 p,
+                secret: self.secret,
                 ..Default::default()
             },
             scale: 2f64.powi(self.log2_scale),
         };
-        CkksParams::new(&literal, SecurityPolicy::default())
+        CkksParams::new(&literal, self.policy())
     }
 }
 
@@ -80,16 +120,16 @@ struct Arguments {
     wire: Option<usize>,
     stated: bool,
     file: bool,
+    passes: u32,
 }
 
 fn arguments() -> Result<Arguments, String> {
     let mut values = std::collections::BTreeMap::new();
-    let (mut stated, mut file) = (false, false);
+    let mut flags = std::collections::BTreeSet::new();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        if ["--stated", "--file"].contains(&word.as_str()) {
-            stated |= word == "--stated";
-            file |= word == "--file";
+        if ["--stated", "--file", "--lattigo", "--twice"].contains(&word.as_str()) {
+            flags.insert(word);
             continue;
         }
         let known = ["--degree", "--slots", "--threads", "--memory", "--wire"];
@@ -98,13 +138,17 @@ fn arguments() -> Result<Arguments, String> {
             Some(value) if known.contains(&word.as_str()) => values.insert(word, value),
             _ => {
                 return Err(format!(
-                    "{word}: one of {known:?} and a number, --stated or --file"
+                    "{word}: one of {known:?} and a number, --stated, --file, --lattigo or --twice"
                 ));
             }
         };
     }
-    let degree = values.get("--degree").copied().unwrap_or(1 << 15);
-    let chain = CHAINS.iter().find(|chain| chain.degree == degree);
+    let lattigo = flags.contains("--lattigo");
+    let degree = values.get("--degree").copied();
+    let degree = degree.unwrap_or(if lattigo { 1 << 16 } else { 1 << 15 });
+    let mut chains = CHAINS.iter();
+    let chain =
+        chains.find(|own| own.degree == degree && (own.message == Message::Complex) == lattigo);
     let chain = chain.ok_or(format!("--degree {degree}: 32768 or 65536"))?;
     Ok(Arguments {
         chain,
@@ -112,8 +156,9 @@ fn arguments() -> Result<Arguments, String> {
         threads: values.get("--threads").copied().unwrap_or(1),
         memory: values.get("--memory").map(|mib| mib << 20),
         wire: values.get("--wire").map(|mib| mib << 20),
-        stated,
-        file,
+        stated: flags.contains("--stated"),
+        file: flags.contains("--file"),
+        passes: 1 + u32::from(flags.contains("--twice")),
     })
 }
 
@@ -194,16 +239,20 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         slots: arguments.slots,
         slots_to_coeffs: arguments.chain.q[1].1,
         coeffs_to_slots: arguments.chain.q[4].1,
-        // The sine bends 2^-15.3 for a message at its bound, and noise counts half as much as with 2^-10.
-        log2_ratio: 9.0,
+        message: arguments.chain.message,
+        degree: arguments.chain.reduction.0,
+        doublings: arguments.chain.reduction.1,
+        passes: arguments.passes,
+        log2_ratio: arguments.chain.log2_ratio,
         key_bytes: arguments.wire,
         ..Default::default()
     };
-    let params = BootstrapParams::new(&main, &literal, SecurityPolicy::default())?;
+    let params = BootstrapParams::new(&main, &literal, arguments.chain.policy())?;
     println!(
-        "n = {}, {} real slots, {} + {} primes, log2(QP) = {:.0} (at most {:?}), levels {} -> {}",
+        "n = {}, {} slots of {:?} numbers, {} + {} primes, log2(QP) = {:.0} (at most {:?}), levels {} -> {}",
         main.n(),
         literal.slots,
+        literal.message,
         main.max_level() + 1,
         arguments.chain.p.1,
         main.rlwe().security().log2_qp,

@@ -109,11 +109,14 @@ impl Bootstrapping {
         out.u16(literal.degree as u16);
         out.u8(literal.doublings as u8);
         out.u8(literal.arcsine as u8);
-        // A program ends here: no limit takes no bytes.
+        // A program ends here: no limit takes no bytes, and one pass none.
         literal
             .key_bytes
             .iter()
             .for_each(|&limit| out.u64(limit as u64));
+        if literal.passes != 1 {
+            out.u8(literal.passes as u8);
+        }
     }
 
     /// Reads a literal to the end of the program; what it is for is told by the program.
@@ -132,14 +135,28 @@ impl Bootstrapping {
         };
         let what = "the limit on the bytes of keys";
         let key_bytes = match input.left() {
-            0 => None,
+            0 | 1 => None,
             _ => Some(input.u64(what)?),
+        };
+        let passes = match input.left() {
+            0 => 1,
+            _ => match input.u8("the number of passes")? {
+                2 => 2,
+                passes => {
+                    return Err(refused(
+                        "the number of passes",
+                        passes.into(),
+                        "2, or no byte for 1",
+                    ));
+                }
+            },
         };
         let addressed = |limit: u64| {
             usize::try_from(limit).map_err(|_| refused(what, limit, format!("0..={}", usize::MAX)))
         };
         Ok(BootstrapLiteral {
             key_bytes: key_bytes.map(addressed).transpose()?,
+            passes,
             ..literal
         })
     }

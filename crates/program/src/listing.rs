@@ -74,7 +74,11 @@ impl Display for Bootstrapping {
         let limit = own.key_bytes.iter();
         limit
             .copied()
-            .try_for_each(|limit| write!(f, ", keys of at most {limit} bytes"))
+            .try_for_each(|limit| write!(f, ", keys of at most {limit} bytes"))?;
+        match own.passes {
+            1 => Ok(()),
+            passes => write!(f, ", {passes} passes"),
+        }
     }
 }
 

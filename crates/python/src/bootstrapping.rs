@@ -25,12 +25,12 @@ impl Bootstrapping {
     /// `bound`: on the slots of what is refreshed; levels of the transforms before (`slots_to_coeffs`) and after
     /// (`coeffs_to_slots`) the modulus is raised; `log2_ratio`: −log2 of the largest message to the first prime;
     /// `weight` of the sparse secret; `log2_failure` of a refresh; `degree` of the cosine, double angles, degree of
-    /// the arcsine (1 for none); `key_bytes`: most bytes of the keys as they are sent. The sparse secret's set is
-    /// judged as any other.
+    /// the arcsine (1 for none); 1 or 2 `passes`; `key_bytes`: most bytes of the keys as they are sent. The sparse
+    /// secret's set is judged as any other.
     #[new]
     #[pyo3(signature = (
         context, *, bound, slots_to_coeffs, coeffs_to_slots, log2_ratio=10.0, weight=32, log2_failure=-140.0, degree=30,
-        doublings=3, arcsine=1, key_bytes=None, security=128, table="2024-classical", allow_insecure=false
+        doublings=3, arcsine=1, passes=1, key_bytes=None, security=128, table="2024-classical", allow_insecure=false
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -48,6 +48,7 @@ impl Bootstrapping {
         #[pyo3(from_py_with = number)] degree: usize,
         #[pyo3(from_py_with = number)] doublings: u32,
         #[pyo3(from_py_with = number)] arcsine: u32,
+        #[pyo3(from_py_with = number)] passes: u32,
         #[pyo3(from_py_with = number)] key_bytes: Option<usize>,
         #[pyo3(from_py_with = number)] security: u32,
         table: &str,
@@ -63,6 +64,7 @@ impl Bootstrapping {
             degree,
             doublings,
             arcsine,
+            passes,
             key_bytes,
             ..BootstrapLiteral::default()
         };
@@ -147,6 +149,7 @@ impl Bootstrapping {
         facts.set_item("degree", own.degree)?;
         facts.set_item("doublings", own.doublings)?;
         facts.set_item("arcsine", own.arcsine)?;
+        facts.set_item("passes", own.passes)?;
         facts.set_item("key_bytes", own.key_bytes)?;
         Ok(facts)
     }

@@ -12,7 +12,8 @@ class Bootstrapping:
     the application; those of the reduction; `coeffs_to_slots` primes at the top (docs/ckks.md).
 
     `log2_ratio`: -log2 of the largest value to the first prime. `weight` of the sparse secret. `log2_failure`: log2 of
-    the probability that one refresh fails. `degree`, `doublings` and `arcsine` make the reduction. `bound`: on the
+    the probability that one refresh fails. `degree`, `doublings` and `arcsine` make the reduction. `passes`: 2
+    refresh the error of a first refresh as well, for a level and twice the time. `bound`: on the
     values that are refreshed, error included; the compiler finds it. `key_bytes`: most bytes of the keys as a client
     sends them; fewer keys take longer. None: those of the fastest refresh, as far as a kernel's `keys_limit` allows.
     """
@@ -25,6 +26,7 @@ class Bootstrapping:
     degree: int = 30
     doublings: int = 3
     arcsine: int = 1
+    passes: int = 1
     bound: float | None = None
     key_bytes: int | None = None
 

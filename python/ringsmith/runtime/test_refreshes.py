@@ -159,6 +159,7 @@ def test_probable_guarantees_count_refreshes_too() -> None:
         (replace(SMALL, log2_ratio=float("nan")), "finite number"),
         (replace(SMALL, coeffs_to_slots=0), "levels of coefficients to slots"),
         (replace(SMALL, bound=0.5), "bound of the bootstrapping"),
+        (replace(SMALL, passes=3), "number of passes"),
         (replace(SMALL, key_bytes=1000), "bytes or more"),
         (replace(SMALL, key_bytes=-1), "a number of bytes is needed"),
         (None, "no bootstrapping"),
@@ -278,6 +279,22 @@ def test_a_run_keeps_the_keys_of_refreshes_within_memory() -> None:
     elsewhere.name = "http://host"
     with pytest.raises(InputError, match="http://host evaluates elsewhere"):
         rs.run(by_hand, {"x": X}, engine=elsewhere, key_memory=least)
+
+
+def test_two_passes_err_less_and_take_a_level() -> None:
+    once, twice = (
+        by_hand.options(params=small(free=4, own=replace(SMALL, passes=passes))).compile() for passes in (1, 2)
+    )
+    assert refreshing(twice).output_level == refreshing(once).output_level - 1
+    assert refreshing(twice).added(129) < refreshing(once).added(129) / 64
+    assert twice.noise_bits < once.noise_bits - 4
+    again = type(twice).from_bytes(twice.to_bytes(), allow_insecure=True)
+    assert again.params.bootstrapping == twice.params.bootstrapping
+    client = again.client("7")
+    keys, sent = client.evaluation_keys, client.encrypt(x=X)
+    results = [again.server(keys, threads=threads).evaluate(sent) for threads in (1, 2)]
+    assert results[0].digest() == results[1].digest()
+    assert np.abs(client.decrypt(results[0]) - again.clear(x=X)).max() < 2**again.noise_bits
 
 
 def test_a_program_whose_refresh_promises_too_much_is_refused() -> None:

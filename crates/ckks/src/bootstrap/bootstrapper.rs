@@ -33,11 +33,15 @@ pub enum Phase {
 /// coefficients to slots     the numbers T/B in the slots; real parts by conjugation
 /// reduction                 x from T: cosine, double angles, arcsine
 /// ```
+///
+/// With two passes (ePrint 2022/1167) all of it is done once more for what the first one errs by, made larger.
 #[derive(Debug)]
 pub struct Bootstrapper {
     params: BootstrapParams,
     evaluator: Evaluator,
     threads: Threads,
+    /// What the error of a first pass is multiplied by for the second; none for one pass.
+    correction: Option<i64>,
     pub(super) slots_to_coeffs: Arc<Vec<EncodedMatrix>>,
     pub(super) coeffs_to_slots: Arc<Vec<EncodedMatrix>>,
 }
@@ -48,7 +52,12 @@ impl Bootstrapper {
     /// # Errors
     /// Those of [`Encoder::encode`], where a scale does not fit its level.
     pub fn new(params: &BootstrapParams, threads: Threads) -> Result<Self, Error> {
+        let correction = match params.literal().passes {
+            1 => None,
+            _ => Some(params.correction(params.error_of_pass(0.0)?)?),
+        };
         Ok(Self {
+            correction,
             slots_to_coeffs: Arc::new(encode(params, Direction::SlotsToCoeffs)?),
             coeffs_to_slots: Arc::new(encode(params, Direction::CoeffsToSlots)?),
             evaluator: Evaluator::new(params.main()).with_threads(threads.clone()),
@@ -69,6 +78,7 @@ impl Bootstrapper {
             params: self.params.clone(),
             evaluator: Evaluator::new(self.params.main()).with_threads(threads.clone()),
             threads,
+            correction: self.correction,
             slots_to_coeffs: Arc::clone(&self.slots_to_coeffs),
             coeffs_to_slots: Arc::clone(&self.coeffs_to_slots),
         }
@@ -128,6 +138,37 @@ impl Bootstrapper {
         stopped: &dyn Fn() -> bool,
     ) -> Result<Ciphertext, Error> {
         self.check(ct)?;
+        let first = self.pass(ct, source, done, stopped)?;
+        let Some(factor) = self.correction else {
+            return Ok(first);
+        };
+        let evaluator = &self.evaluator;
+        let level = self.params.input_level();
+        let same = evaluator.set_scale_by_constant(&first, ct.scale())?;
+        let [given, got] = [ct, &same].map(|ct| evaluator.drop_to(ct, level));
+        let error = evaluator.multiply_integer(&evaluator.sub(&given?, &got?)?, factor)?;
+        let second = self.pass(&error, source, done, stopped)?;
+        // The second pass knows nothing of imaginary parts that the first one's noise gave to real messages.
+        let (first, share) = match self.params.literal().message {
+            Message::Complex => (first, 1.0),
+            Message::Real => {
+                let turned = evaluator.conjugate(&first, &source.kept().conjugation)?;
+                (evaluator.add(&first, &turned)?, 0.5)
+            }
+        };
+        let first = evaluator.multiply_constant(&first, share.into())?;
+        let second = evaluator.multiply_constant(&second, (1.0 / factor as f64).into())?;
+        evaluator.rescale(&evaluator.add(&first, &second)?)
+    }
+
+    /// One pass: the message, or with two passes the error of the first, with new levels.
+    fn pass(
+        &self,
+        ct: &Ciphertext,
+        source: KeySource<'_>,
+        done: &mut dyn FnMut(Phase),
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Ciphertext, Error> {
         let keys = source.kept();
         // Read at the set's scale the message is `off` times itself; the reduction's last scale takes that back.
         let off = ct.scale() / self.params.main().scale();

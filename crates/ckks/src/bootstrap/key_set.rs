@@ -172,6 +172,7 @@ impl BootstrapParams {
         let products = products + literal.doublings as usize;
         let depth = self.reduction().depth();
         switches.extend((0..products).map(|i| top - i * depth / products));
+        let switches = switches.repeat(literal.passes as usize);
         // The relinearisation key, and the one from the sparse secret.
         keys.extend([top, self.main().max_level() + 1]);
         Effort {

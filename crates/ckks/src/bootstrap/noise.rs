@@ -12,12 +12,15 @@
 //! masks, is such a draw. Matrices are rounded once and for all: what that does to a message, which may be chosen
 //! against it, is bounded in the largest value and in the Euclidean norm, and the smaller bound counts.
 //!
+//! A second pass refreshes what the first one errs by, made larger by a power of two: the first one's error is taken
+//! back whole, and the second one's counts as many times less.
+//!
 //! The bound fails as seldom as the set's [`Estimator`](crate::noise::Estimator) says, and where an overflow does
 //! ([`BootstrapParams::log2_failure`]).
 
 use super::dft::Direction;
 use super::diagonals::MatrixFacts;
-use super::{BootstrapParams, Message};
+use super::{BootstrapParams, Message, SCALE_ROOM};
 use crate::noise::{Curve, Spread};
 use crate::{Encoder, Error};
 use rlwe::noise::Noise;
@@ -30,6 +33,40 @@ impl BootstrapParams {
     /// # Errors
     /// Those of [`Estimator::polynomial`](crate::noise::Estimator::polynomial) and of [`Encoder::encode`].
     pub fn error_bound(&self, input: f64) -> Result<f64, Error> {
+        if self.literal().passes == 1 {
+            return self.error_of_pass(input);
+        }
+        let once = self.error_of_pass(0.0)?;
+        let corrected = once / self.correction(once)? as f64;
+        let last = self.output_level() + 1;
+        let rounding = self.estimator().log2_rounding(2).exp2() / self.main().scale();
+        // The first pass is brought to the scale of what is refreshed, and conjugated; then both are multiplied by
+        // constants that are rounded, and divided.
+        let divided = (1.0 + SCALE_ROOM.exp2()) * rounding;
+        let conjugated = switched(self, last, self.main().scale()) / 2.0;
+        let constants = 2.0 * self.literal().bound / self.main().prime(last) as f64;
+        Ok(input + corrected + divided + conjugated + constants)
+    }
+
+    /// The power of two that makes the error of a first pass a message within its bound, with a bit to spare for the
+    /// scale of what is refreshed ([`SCALE_ROOM`]) and for rounding; `once`: the bound on that error.
+    ///
+    /// # Errors
+    /// [`Error::Bootstrap`] where the first pass errs by too much for a second one.
+    pub(super) fn correction(&self, once: f64) -> Result<i64, Error> {
+        let bits = (self.literal().bound / once).log2().floor() - 1.0;
+        match bits {
+            1.0..=40.0 => Ok(1 << bits as u32),
+            _ => Err(Error::Bootstrap {
+                what: "the number of passes",
+                got: format!("2, the first of which errs by 2^{:.1}", once.log2()),
+                allowed: "1 for errors above a quarter of the bound on messages".into(),
+            }),
+        }
+    }
+
+    /// [`BootstrapParams::error_bound`] of one pass.
+    pub(super) fn error_of_pass(&self, input: f64) -> Result<f64, Error> {
         let params = self;
         let bound = params.literal().bound;
         let before = Spread::tied(input)

@@ -56,6 +56,8 @@ pub struct BootstrapLiteral {
     pub doublings: u32,
     /// Degree of the arcsine, 1, 3, 5 or 7; 1 for none.
     pub arcsine: u32,
+    /// 1, or 2 for a second refresh, of the first one's error, which takes one level more and twice the time.
+    pub passes: u32,
     /// Bytes that the keys may take as they are sent; none for as many as the fastest refresh takes. Fewer keys mean
     /// more key switches, and other keys: both sides have to name the same limit.
     pub key_bytes: Option<usize>,
@@ -76,6 +78,7 @@ impl Default for BootstrapLiteral {
             degree: 30,
             doublings: 3,
             arcsine: 1,
+            passes: 1,
             key_bytes: None,
         }
     }
@@ -132,10 +135,11 @@ impl BootstrapParams {
                 what: "the number of levels of the chain",
                 got: given.to_string(),
                 allowed: format!(
-                    "{needed} or more: {} before the modulus is raised, {} and {} after it",
+                    "{needed} or more: {} before the modulus is raised, {}, {} and {} after it",
                     literal.slots_to_coeffs,
                     literal.coeffs_to_slots,
-                    made.reduction.depth()
+                    made.reduction.depth(),
+                    literal.passes - 1
                 ),
             });
         }
@@ -183,7 +187,18 @@ impl BootstrapParams {
 
     /// Levels that a refresh itself takes, of which the lowest are those of [`BootstrapParams::input_level`].
     pub fn levels(&self) -> usize {
-        self.input_level() + self.literal.coeffs_to_slots + self.reduction.depth()
+        let after = self.literal.coeffs_to_slots + self.reduction.depth();
+        self.input_level() + after + self.correction_levels()
+    }
+
+    /// The level that a second pass is brought to the scale of the first one's error with.
+    fn correction_levels(&self) -> usize {
+        self.literal.passes as usize - 1
+    }
+
+    /// The level of what one pass gives.
+    fn output_level_of_pass(&self) -> usize {
+        self.main.max_level() - self.literal.coeffs_to_slots - self.reduction.depth()
     }
 
     /// The level a ciphertext has to have at least.
@@ -193,7 +208,7 @@ impl BootstrapParams {
 
     /// The level of the result.
     pub fn output_level(&self) -> usize {
-        self.main.max_level() - self.literal.coeffs_to_slots - self.reduction.depth()
+        self.output_level_of_pass() - self.correction_levels()
     }
 
     /// Whether ciphertexts of a scale are refreshed: one that differs from the set's by a factor of 2^±[`SCALE_ROOM`]
@@ -322,6 +337,13 @@ impl BootstrapLiteral {
         }
         if !(MIN_LOG2_RATIO..=40.0).contains(&self.log2_ratio) {
             return refuse("log2_ratio", self.log2_ratio.to_string(), "3..=40".into());
+        }
+        if !(1..=2).contains(&self.passes) {
+            return refuse(
+                "the number of passes",
+                self.passes.to_string(),
+                "1 or 2".into(),
+            );
         }
         if !(-1024.0..=-40.0).contains(&self.log2_failure) {
             return refuse(

@@ -56,7 +56,9 @@ fn depth(l: &BootstrapLiteral) -> usize {
 
 impl Bench {
     fn new(log_n: u32, literal: &BootstrapLiteral, threads: Threads) -> Self {
-        let levels = literal.slots_to_coeffs + literal.coeffs_to_slots + depth(literal) + FREE;
+        let passes = literal.passes as usize - 1;
+        let levels =
+            literal.slots_to_coeffs + literal.coeffs_to_slots + depth(literal) + FREE + passes;
         Self::of(chain(log_n, levels), literal, threads)
     }
 
@@ -160,9 +162,19 @@ fn full_slots_are_refreshed_within_the_bound() {
 
 /// Scale and lowest prime as small as those of a set for n = 2^15, so that noise is most of the error.
 fn noisy(log_n: u32) -> Bench {
-    let (n, literal) = (1usize << log_n, small(1 << (log_n - 1)));
+    let sizes = [(41, 1), (30, 2), (31, FREE), (50, 8), (49, 2), (50, 5)];
+    of_sizes(1 << log_n, &sizes, 31, &small(1 << (log_n - 1)))
+}
+
+/// A set of primes of these lengths, the last five special, at a scale of 2^`log2_scale`.
+fn of_sizes(
+    n: usize,
+    sizes: &[(u32, usize)],
+    log2_scale: i32,
+    literal: &BootstrapLiteral,
+) -> Bench {
     let mut primes: Vec<u64> = Vec::new();
-    for (bits, count) in [(41, 1), (30, 2), (31, FREE), (50, 8), (49, 2), (50, 5)] {
+    for &(bits, count) in sizes {
         let more = ntt_primes(bits, 2 * n as u64, count, Search::Down, &primes).unwrap();
         primes.extend(more);
     }
@@ -174,12 +186,37 @@ fn noisy(log_n: u32) -> Bench {
         dnum: q.len().div_ceil(5),
         ..Default::default()
     };
-    let scale = 2f64.powi(31);
+    let scale = 2f64.powi(log2_scale);
     let main = CkksParams::new(
         &CkksParamsLiteral { rlwe, scale },
         SecurityPolicy::insecure(),
     );
-    Bench::of(main.unwrap(), &literal, Threads::ONE)
+    Bench::of(main.unwrap(), literal, Threads::ONE)
+}
+
+/// The primes of Lattigo's N16QP1546H192H32, whose refreshes keep 26.6 bits of random messages.
+#[test]
+fn reductions_over_primes_of_sixty_bits_keep_as_many_bits_as_published() {
+    let literal = BootstrapLiteral {
+        message: Message::Complex,
+        slots_to_coeffs: 3,
+        coeffs_to_slots: 4,
+        log2_ratio: 15.0,
+        degree: 62,
+        doublings: 2,
+        ..small(128)
+    };
+    let sizes = [(60, 1), (39, 3), (40, FREE), (60, 8), (56, 4), (61, 5)];
+    let bench = of_sizes(256, &sizes, 40, &literal);
+    let error = bench.refreshed(&values(128, 4), 0);
+    assert!(error.log2() < -25.6, "{}", error.log2());
+    within_the_bound(
+        &bench,
+        [
+            ("random", values(128, 5)),
+            ("corner", vec![Complex64::new(-1.0, 1.0); 128]),
+        ],
+    );
 }
 
 /// The largest error of `count` messages, random ones and those chosen to hurt in turn.
@@ -214,6 +251,33 @@ fn a_thousand_noisy_refreshes_stay_within_the_bound() {
     let worst = worst_of(&bench, 1000);
     assert!(worst < stated, "{worst:e}, stated {stated:e}");
     println!("largest error: {:.3} of the bound", worst / stated);
+}
+
+#[test]
+fn a_second_pass_takes_the_error_of_the_first_back() {
+    let once = Bench::new(8, &small(128), Threads::ONE);
+    let literal = BootstrapLiteral {
+        passes: 2,
+        ..small(128)
+    };
+    let twice = Bench::new(8, &literal, Threads::ONE);
+    within_the_bound(&twice, adversarial(128, 1.0));
+    let stated = [&once, &twice].map(|bench| bench.boot.params().error_bound(0.0).unwrap());
+    // The noise of ciphertexts at a scale of 2^40 is left.
+    assert!(stated[1] < 2f64.powi(-8) * stated[0], "{stated:?}");
+    let effort = [&once, &twice].map(|bench| bench.boot.params().effort());
+    assert_eq!(2 * effort[0].switches.len(), effort[1].switches.len());
+    assert_eq!(effort[0].keys.len(), effort[1].keys.len());
+    // Read at another scale than the set's, as programs may.
+    let (main, level) = (twice.main(), twice.boot.params().input_level());
+    let message = reals(128, 9).iter().map(|z| z * 0.5).collect::<Vec<_>>();
+    let ct = twice.encrypt(&message, level + 1, 3);
+    let near = Evaluator::new(main)
+        .set_scale_by_constant(&ct, 0.9 * main.scale())
+        .unwrap();
+    let got = twice.decrypt(&twice.boot.refresh(&near, &twice.keys).unwrap());
+    let errors = got.iter().zip(&message).map(|(a, b)| (a - b).norm());
+    assert!(errors.fold(0.0, f64::max) < 2.0 * stated[1] + fresh(&twice));
 }
 
 #[test]
@@ -328,6 +392,7 @@ fn what_fails_too_often_or_does_not_fit_is_refused() {
     assert!(with(&|l| l.bound = f64::NAN).contains("bound"));
     assert!(with(&|l| l.log2_ratio = 1.0).contains("log2_ratio"));
     assert!(with(&|l| l.log2_failure = -20.0).contains("log2_failure"));
+    assert!(with(&|l| l.passes = 3).contains("number of passes"));
     assert!(with(&|l| l.weight = 0).contains("weight"));
     assert!(with(&|l| (l.degree, l.doublings) = (62, 5)).contains("levels of the chain"));
     assert!(with(&|l| l.degree = 8).contains("errs by"));

@@ -165,6 +165,40 @@ fn insecure_and_failing_sets_are_refused_when_read() {
 }
 
 #[test]
+fn a_second_pass_survives_bytes_and_takes_a_level() {
+    let once = refreshing(&literal(), 1);
+    for key_bytes in [
+        None,
+        once.bootstrapping
+            .as_ref()
+            .map(|own| own.params().key_bytes()),
+    ] {
+        let twice = BootstrapLiteral {
+            passes: 2,
+            key_bytes,
+            ..literal()
+        };
+        let twice = refreshing(&twice, 1);
+        assert_eq!(read(&twice).unwrap(), twice);
+        assert!(twice.to_string().contains(", 2 passes"));
+        let of = |program: &Program| program.bootstrapping.clone().unwrap();
+        let levels = [&once, &twice].map(|program| of(program).params().output_level());
+        assert_eq!(levels[0], levels[1] + 1);
+        let added = [&once, &twice].map(|program| of(program).refresh(128).unwrap().added);
+        assert!(added[1] < added[0] / 64.0, "{added:?}");
+        let mut out = Writer::new();
+        of(&twice).write(&mut out);
+        let mut written = out.as_bytes().to_vec();
+        for passes in [0, 1, 3, 255] {
+            *written.last_mut().unwrap() = passes;
+            let read = Bootstrapping::read(&mut Reader::new(&written))
+                .and_then(|own| Bootstrapping::new(&set(), &own, SecurityPolicy::insecure()));
+            assert!(read.unwrap_err().to_string().contains("number of passes"));
+        }
+    }
+}
+
+#[test]
 fn a_limit_on_the_bytes_of_keys_survives_bytes() {
     let whole = refreshing(&literal(), 1);
     let of = |program: &Program| program.bootstrapping.clone().unwrap().params().clone();

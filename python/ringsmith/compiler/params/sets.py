@@ -207,7 +207,7 @@ def _bootstrapping(request: ParamRequest, scheme: str) -> Bootstrapping | None:
     for name, kind in (("bound", is_number), ("log2_ratio", is_number), ("log2_failure", is_number)):
         if getattr(own, name) is not None and not kind(getattr(own, name)):
             raise ParameterError(f"Bootstrapping: {name}={getattr(own, name)!r}; a finite number is needed")
-    for name in ("slots_to_coeffs", "coeffs_to_slots", "weight", "degree", "doublings", "arcsine"):
+    for name in ("slots_to_coeffs", "coeffs_to_slots", "weight", "degree", "doublings", "arcsine", "passes"):
         value = getattr(own, name)
         if not is_int(value) or not 0 <= value < 1 << 16:
             raise ParameterError(f"Bootstrapping: {name}={value!r}; a whole number below 65536 is needed")

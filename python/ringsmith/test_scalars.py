@@ -144,7 +144,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     **{f"Bootstrapping.{field.name}": partial(restored, **{field.name: TRUE}) for field in fields(rs.Bootstrapping)},
     **{
         f"Options.{name}": partial(Options, **{name: TRUE})
-        for name in ("deviation", "margin", "rows", "most_entries", "memory_limit")
+        for name in ("deviation", "inner_error", "margin", "rows", "most_entries", "memory_limit")
     },
 }  # fmt: skip
 

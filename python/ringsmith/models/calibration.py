@@ -18,6 +18,7 @@ from ringsmith.models.decision import Decision
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Product, Value, activations, evaluate
 from ringsmith.models.options import Options, domain_of
+from ringsmith.models.typical import SAMPLES
 from ringsmith.progress import tell
 
 Array = NDArray[np.float64]
@@ -79,7 +80,18 @@ def calibrated(name: str, result: Value, rows: Array, decision: Decision, option
     fits = _fitted(result, rows, clear, inner, options)
     extent = float(np.ptp(clear, axis=0).max())
     return Model(
-        name, result, low, high, decision, fits.calibration, options, fits.deviation, fits.share, extent, squares
+        name,
+        result,
+        low,
+        high,
+        decision,
+        fits.calibration,
+        options,
+        fits.deviation,
+        fits.share,
+        extent,
+        squares,
+        rows[:SAMPLES],
     )
 
 

@@ -152,9 +152,11 @@ class _Graph:
     def result(self) -> Value:
         """Return the output's value."""
         self.values[self.input] = (Input(self.features), self.shape)
-        nodes = self.model.graph.node
+        nodes, taken = self.model.graph.node, set[str]()
         for number, node in enumerate(nodes):
-            name = node.name or f"{node.op_type}_{number}"
+            # Calibrated ranges go by names, which ONNX lets nodes share.
+            name = node.name if node.name and node.name not in taken else f"{node.name or node.op_type}_{number}"
+            taken.add(name)
             tell(f"{self.name}: node {number + 1} of {len(nodes)}, {name} ({node.op_type})")
             self._guarded(node, name)
         output = self.model.graph.output[0].name

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringsmith.errors import InputError
+from ringsmith.errors import InputError, KernelError, ParameterError, RingsmithError
 from ringsmith.frontend.approximation import Approximation
 from ringsmith.frontend.composite_sign import SignProduct
 from ringsmith.frontend.declare import Encrypted
@@ -39,6 +40,7 @@ from ringsmith.models.network import (
     scaling,
 )
 from ringsmith.models.options import Options
+from ringsmith.models.typical import SAFETY, Noise, Promises, excess, with_scale
 from ringsmith.progress import tell, telling
 from ringsmith.runtime.cost import Cost, amount
 from ringsmith.runtime.kernel import Kernel, kernel, layout_price
@@ -51,6 +53,10 @@ Array = NDArray[np.float64]
 _BYTES = 100
 #: Error of a score where none is asked for: absolute, and of scores far apart as a part of their extent.
 _TOLERANCE, _RELATIVE_TOLERANCE = 1e-3, 1e-5
+
+
+#: Scales that are tried for the errors that are promised inside.
+_ATTEMPTS = 5
 
 
 class IntervalWarning(UserWarning):
@@ -102,6 +108,7 @@ class Model:
     share: float = 0.0
     extent: float = 0.0
     squares: Mapping[str, float] = field(default_factory=dict)
+    sample: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
     @property
     def tolerance(self) -> float:
@@ -122,22 +129,33 @@ class Model:
     @cached_property
     def kernel(self) -> Kernel:
         """The kernel: `x` of shape (features,), or (rows, features) for more than one row; gives the scores."""
-        return self._kernel(self._form)
+        return self._kernel(self._form, self.tolerance)
 
-    def _kernel(self, form: Value) -> Kernel:
+    def _kernel(self, form: Value, tolerance: float) -> Kernel:
         """Return the kernel of a form of the network, of features in [-1, 1]."""
         applied, squares = self.calibration, self.squares
+        promises = None if self.options.inner_error is None else Promises(self.options.inner_error)
 
         def squared(value: Product, argument: Any) -> Any:
             bound = squares.get(value.layer)
-            return argument if bound is None or not isinstance(argument, Tensor) else within(argument, bound)
+            if bound is None or not isinstance(argument, Tensor):
+                return argument
+            return within(argument, bound, promises.argument(-bound, bound) if promises else None)
+
+        def activated(value: Activation, argument: Any) -> Any:
+            fitted = applied[value.layer]
+            if promises is None or not isinstance(argument, Tensor):
+                return fitted(argument)
+            reach = max(abs(fitted.low), abs(fitted.high))
+            made = fitted(within(argument, reach, promises.argument(fitted.low, fitted.high)))
+            return within(made, *promises.result(value.layer, fitted))
 
         def model(x: Any) -> Any:
-            return evaluate(form, x, lambda value, argument: applied[value.layer](argument), squared)
+            return evaluate(form, x, activated, squared)
 
         shape = (self.features,) if self.options.rows == 1 else (self.options.rows, self.features)
         packing = "rows" if self.options.rows == 1 else "columns"
-        given: dict[str, Any] = {"tolerance": self.tolerance, "name": self.name, **self.options.kernel}
+        given: dict[str, Any] = {"tolerance": tolerance, "name": self.name, **self.options.kernel}
         if "precision" in given:
             del given["tolerance"]
         return kernel(x=Encrypted(*shape, bound=1.0, packing=packing), **given)(model)
@@ -169,7 +187,45 @@ class Model:
             )
         with telling(None):
             tell(f"{self.name}: layers of {count} entries")
-            return self.kernel.compile()
+            program = self.kernel.compile()
+            return program if self.options.inner_error is None else self._kept(program)
+
+    def _kept(self, program: Program) -> Program:
+        """Return the program, or one of a larger scale, whose errors in a simulation on the calibration data stay well
+        within what is promised of them."""
+        share = self.options.inner_error or 0.0
+        rows, found = self.encode(self.sample), math.inf
+        for _ in range(_ATTEMPTS):
+            params = program.params
+            tell(f"{self.name}: errors in a simulation at scale 2^{params.log2_scale:.0f}")
+            noise = Noise.of(params.n, params.log2_scale)
+            found = excess(self._form, rows, self.calibration, self.squares, Promises(share), noise)
+            if found * SAFETY <= 1:
+                return program
+            if not math.isfinite(found) or program.native.refreshes or "params" in self.options.kernel:
+                break
+            program = self._with_scale(params, math.ceil(math.log2(found * SAFETY)))
+        raise InputError(
+            f"{self.name}: errors around its activations reach {found:.2g} times what inner_error={share:g} promises, "
+            f"in a simulation on the calibration data, and 1/{SAFETY:g} is needed; allow "
+            f"inner_error={share * found * SAFETY:.2g}"
+        )
+
+    def _with_scale(self, params: Any, more: int) -> Program:
+        """Return the program compiled for a scale that is `more` bits larger, in the least ring that is secure."""
+        failure: RingsmithError | None = None
+        primes = len(params.moduli)
+        for n in (params.n, 2 * params.n, 4 * params.n):
+            # More digits have fewer special primes, which count for security.
+            for dnum in sorted({params.dnum, min(2 * params.dnum, primes), primes}):
+                try:
+                    return self.kernel.options(params=with_scale(params, n, dnum, more)).compile()
+                except (ParameterError, KernelError) as error:
+                    failure = failure or error
+        raise InputError(
+            f"{self.name}: inner_error={self.options.inner_error:g} takes a scale of 2^{params.log2_scale + more:.0f}: "
+            f"{failure}; a larger inner_error= takes a smaller one"
+        )
 
     @property
     def entries(self) -> int:
@@ -196,7 +252,7 @@ class Model:
             return own
         tell(f"{self.name}: its convolutions as such, or merged into matrices of {dense} entries")
         forms = [own, self._scaled(merged(self.result))]
-        prices = [layout_price(self._kernel(form)) for form in forms]
+        prices = [layout_price(self._kernel(form, self.tolerance)) for form in forms]
         return forms[int(np.argmin(prices))]
 
     def _scaled(self, result: Value) -> Value:

@@ -30,8 +30,11 @@ class Options:
     no score of the calibration data moves by more than `deviation`, a part of that score's extent in the data. A
     model that moves further is refused (None: taken). `sign`: Relu and the largest of windows (MaxPool) by a sign that
     is composed of polynomials, of these odd degrees such as (15, 15, 27), or True for the least of some that `error` or
-    `deviation` asks for; None: Relu as one polynomial, MaxPool refused. `margin`: by what part of their extent the
-    ranges found in the calibration data are widened on each side. `domain` (low, high), each a number or one for each
+    `deviation` asks for; None: Relu as one polynomial, MaxPool refused. `inner_error`: what errors around activations
+    and squares are promised to stay within, a part of the extent of their values; on trust, as their ranges are, after
+    a simulation on the calibration data kept well within it (None: bounds are proven, through every layer). `margin`:
+    by what part of their extent the ranges found in the calibration data are widened on each side. `domain` (low,
+    high), each a number or one for each
     feature: the range of the features in place of the calibrated one. `clip`: the client moves a feature outside of
     its range to the range's end, in place of refusing it. `rows`: samples in one encrypted call (1: a vector, else a
     ciphertext for each feature). `tolerance`: the error of a score beside the polynomials, 1e-3 or 1e-5 of the largest
@@ -44,6 +47,7 @@ class Options:
     degree: int | None = None
     error: float | None = None
     deviation: float | None = DEVIATION
+    inner_error: float | None = None
     sign: Any = None
     margin: float = 0.1
     domain: Any = None
@@ -66,6 +70,10 @@ class Options:
             raise InputError(f"memory_limit={self.memory_limit!r}: bytes of an evaluation, at least 1, or None")
         if self.deviation is not None and not (is_number(self.deviation) and self.deviation > 0):
             raise InputError(f"deviation={self.deviation!r}: a part of a score's extent above 0, such as 0.02, or None")
+        if self.inner_error is not None and not (is_number(self.inner_error) and 0 < self.inner_error < 1):
+            raise InputError(
+                f"inner_error={self.inner_error!r}: a part of the extent of inner values, such as 1e-5, or None"
+            )
         if not isinstance(self.clip, bool | np.bool_):
             raise InputError(f"clip={self.clip!r}: True moves features to the ends of their range, False refuses them")
         if self.sign is not None and self.sign is not True:

@@ -330,6 +330,15 @@ def test_networks_that_are_refused(model: Any, line: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_nodes_of_one_name_have_ranges_of_their_own() -> None:
+    given = network(
+        node("Flatten", "image", "f"), node("Gemm", "f m", "a"), node("Tanh", "a", "b"), node("Gemm", "b l", "c"),
+        node("Tanh", "c"), m=normal(72, 5) / 4, l=10 * normal(5, 3),
+    )  # fmt: skip
+    first, second = rs.from_onnx(given, IMAGES, degree=7, deviation=None).calibration.values()
+    assert second.high > 2 * first.high
+
+
 @pytest.mark.parametrize(
     ("data", "options", "line"),
     [

@@ -187,7 +187,7 @@ def _memory(port: str, text: str) -> tuple[int, int]:
         start, size = (int(part, 0) for part in text.split(":"))
     except ValueError:
         start, size = -1, -1
-    if not (start >= 0 and size > 0 and start + size <= MEMORY):
+    if not (start >= 0 and size > 0 and start + size < MEMORY):
         raise InputError(f"{KIND}:{port}: memory={text!r} must be START:BYTES below 2^63, such as 0:0x400000000")
     return start, size
 

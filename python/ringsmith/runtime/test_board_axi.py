@@ -42,13 +42,10 @@ N = 64
 MODULI = _native.default_moduli([30, 30], N, PRESET.n_max)
 #: What works: how Linux reaches the core, the stand-in's options, the address's.
 WAYS = {
-    "uio": ("uio", (), ""),
-    "uio, polled": ("uio", ("--no-interrupt",), "&done=poll"),
-    "uio, coherent": ("uio", ("--coherent",), ""),
     "uio beyond 4 GiB, not at a page": ("uio", ("--address", "0x140000040"), ""),
-    "xdma": ("xdma", (), ""),
-    "xdma, polled": ("xdma", ("--no-interrupt",), "&done=poll"),
+    "uio, coherent, polled": ("uio", ("--coherent", "--no-interrupt"), "&done=poll"),
     "xdma beyond 4 GiB, not at a page": ("xdma", ("--bytes", "0x150000000"), "&memory=0x140000123:0x100000"),
+    "xdma, polled": ("xdma", ("--no-interrupt",), "&done=poll"),
 }
 
 

@@ -2,7 +2,7 @@
 //! What a host behind AXI needs of an operating system's files.
 
 use std::fs::File;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -53,21 +53,26 @@ pub trait Bus: Send {
 
 /// Take the interrupts of a file that counts them: a read gives four bytes. False if none came within `patience`.
 pub fn take_events(file: &File, patience: Duration) -> Result<bool, String> {
-    let wait = Timespec {
-        tv_sec: patience.as_secs() as i64,
-        tv_nsec: patience.subsec_nanos().into(),
-    };
     let failed = |error: Errno| format!("the interrupt's file failed: {}", cause(&error.into()));
-    let mut asked = [PollFd::new(file, PollFlags::IN)];
-    match poll(&mut asked, Some(&wait)) {
-        Ok(0) | Err(Errno::INTR) => return Ok(false),
-        Ok(_) => {}
-        Err(error) => return Err(failed(error)),
-    }
-    match rustix::io::read(file, &mut [0; 4]) {
-        Ok(4) => Ok(true),
-        Ok(came) => Err(format!("the interrupt's file gave {came} bytes, not 4")),
-        Err(Errno::INTR | Errno::AGAIN) => Ok(false),
-        Err(error) => Err(failed(error)),
+    let end = Instant::now() + patience;
+    // A signal of this program ends a wait before its time.
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let wait = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&wait)) {
+            Ok(0) => return Ok(false),
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(failed(error)),
+        }
+        match rustix::io::read(file, &mut [0; 4]) {
+            Ok(4) => return Ok(true),
+            Ok(came) => return Err(format!("the interrupt's file gave {came} bytes, not 4")),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(failed(error)),
+        }
     }
 }

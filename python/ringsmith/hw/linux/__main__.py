@@ -22,7 +22,7 @@ from ringsmith.errors import InputError, RingsmithError, ToolError
 from ringsmith.hw import paths, stored
 from ringsmith.hw.device import build_device
 from ringsmith.hw.linux import files
-from ringsmith.hw.linux.core import NOTHING, Core
+from ringsmith.hw.linux.core import NOTHING, REGISTERS, Core
 from ringsmith.hw.linux.fuse import FileSystem, Folder, Node
 from ringsmith.hw.process import checked, run
 from ringsmith.hw.registers import load
@@ -31,8 +31,6 @@ from ringsmith.presets import load_any, parse_overrides
 
 #: Cycles that are simulated before files are looked at again: after an access, about what one takes; while none comes.
 FEW, MANY = 16, 1024
-#: Bytes of registers: of one core.
-REGISTERS = 4096
 _ASKED = struct.Struct("<QII")
 
 
@@ -73,7 +71,7 @@ class Board:
     def _uio(self, folder: Path) -> None:
         asked = self.asked
         self.root.at("dev").entries["uio0"] = self.events
-        self.root.at("sys/class/uio").entries["uio0"] = files.uio_attributes(asked.name, REGISTERS)
+        self.root.at("sys/class/uio").entries["uio0"] = files.uio_attributes(asked.name, REGISTERS * self.core.cores)
         file = folder / "memory"
         self.buffer = files.DmaBuffer(asked.name, self.core, asked.address, asked.bytes, file, asked.coherent)
         self.buffer.put(self.root)

@@ -11,6 +11,8 @@ from ringsmith.hw.registers import load
 
 #: What a bus gives where nothing answers.
 NOTHING = 0xFFFF_FFFF
+#: Bytes of the registers of a core.
+REGISTERS = 4096
 
 
 class Core:
@@ -32,6 +34,8 @@ class Core:
         )
         self.memory = memory
         self.reset()
+        #: How many share the registers and the memory.
+        self.cores = self.read(registers["shape"].address) >> 28
 
     def reset(self) -> None:
         """Reset all of it, as a bitstream that is loaded anew."""
@@ -67,10 +71,10 @@ class Core:
 
     @property
     def busy(self) -> bool:
-        """Whether a command waits or runs, or something is in flight."""
-        return not self.read(self._status) & 1
+        """Whether a command waits or runs in a core, or something is in flight."""
+        return not all(self.read(core * REGISTERS + self._status) & 1 for core in range(self.cores))
 
     @property
     def interrupt(self) -> bool:
-        """The interrupt line, by the two registers that it is made of."""
+        """The interrupt line of the first core, by the two registers that it is made of."""
         return bool(self.read(self._events) & self.read(self._enable) & 7)

@@ -110,23 +110,25 @@ check-all: ## Run each heavy check whole and write down what ran when; ARGS=--li
 # What `make bench` runs. WHAT: ours (our own operations and whole programs), kernels (key switches, keys and times in the
 # compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table
 # and space, NSGA-II beside all 537,600 points, bounds on errors), lattigo (whole kernels beside the same in Lattigo,
-# needs Go), peers (answers, noise and times beside other libraries from package registries, an hour), interchange (clients and servers of
-# ours and SEAL, ours and OpenFHE together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
+# needs Go), bootstrapping (a refresh beside other libraries, a quarter of an hour, 20 GiB of memory), peers (answers,
+# noise and times beside other libraries from package registries, an hour), interchange (clients and servers of ours and
+# SEAL, ours and OpenFHE together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
 WHAT ?= ours
 BENCH_ours = cargo bench --locked -p ringsmith-bench --bench '*' && $(PY) bench/evaluation.py
 BENCH_kernels = $(PY) bench/kernels.py
 BENCH_guarantees = $(PY) bench/guarantees.py
 BENCH_explore = $(PY) bench/coxhe.py && $(PY) bench/coxhe.py --space zcu104 && $(PY) bench/nsga2.py && $(PY) bench/errors.py
 BENCH_lattigo = $(PY) bench/beside_lattigo.py
+BENCH_bootstrapping = $(PY) bench/bootstrapping.py
 BENCH_peers = $(PY) bench/peers/answers.py && $(PY) bench/peers/run.py
 BENCH_interchange = $(PY) bench/interchange.py
 AGREED = $(PY) bench/fhe_benchmarking/run.py
 BENCH_agreed = $(AGREED) zn-multiplication single --again 20 && $(AGREED) zn-multiplication medium --again 20 && \
     $(AGREED) fetch-by-similarity small --again 5 && \
     $(AGREED) ml-inference single --again 20 && $(AGREED) ml-inference medium
-BENCHES = ours kernels guarantees explore lattigo peers interchange agreed
+BENCHES = ours kernels guarantees explore lattigo bootstrapping peers interchange agreed
 
-bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo, peers, interchange or agreed
+bench: $(if $(filter $(WHAT),$(BENCHES)),build $(STAMP)-dev) ## Measure WHAT=ours (default), kernels, guarantees, explore, lattigo, bootstrapping, peers, interchange or agreed
 	@$(if $(filter $(WHAT),$(BENCHES)),$(BENCH_$(WHAT)),echo "WHAT=$(WHAT): one of $(BENCHES)" >&2; exit 2)
 
 claims: build $(STAMP)-hw ## Measure every figure that is stale, the cheapest first; goes on after a kill (hours)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Times Lattigo's operations and prints one JSON line each; with the arguments `memory bfv|ckks|nothing`, sizes of keys
-// and ciphertexts instead; with `kernels`, a whole program from standard input. BFV is Lattigo's scale-invariant BGV.
+// and ciphertexts instead; with `kernels`, a whole program from standard input; with
+// `bootstrap 15|16 REPEATS`, a bootstrapping at that log2 of the degree. BFV is Lattigo's scale-invariant BGV.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"math"
 	"os"
 	"sort"
+	"strconv"
 	"time"
 
 	"github.com/tuneinsight/lattigo/v6/circuits/ckks/lintrans"
@@ -275,6 +277,10 @@ func main() {
 	}
 	if len(os.Args) == 2 && os.Args[1] == "kernels" {
 		kernels()
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "bootstrap" {
+		bootstrap(os.Args[2], must(strconv.Atoi(os.Args[3])))
 		return
 	}
 	for logN := 12; logN <= 15; logN++ {

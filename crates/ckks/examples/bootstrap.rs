@@ -4,14 +4,16 @@
 //! ```text
 //! cargo run --release -p ringsmith-ckks --example bootstrap -- \
 //!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--wire MIB of keys] \
-//!     [--stated] [--file] [--lattigo] [--twice]
+//!     [--stated] [--file] [--lattigo] [--twice] \
+//!     [--repeats TIMES] [--json]
 //! ```
 //!
 //! `--lattigo` takes the primes and secrets of Lattigo's N16QP1546H192H32, which has 26.6 bits there for random
 //! messages; its secret of weight 192 is below 128 bits by today's tables. Messages become coefficients before the
 //! modulus is raised, not their transform, which is 2^7 times smaller if they are random: the ratio is 2^-15 in place
 //! of 2^-8, and the cosine takes degree 62 and two double angles, with as many levels as 30 and three.
-//! `--twice` refreshes in two passes.
+//! `--twice` refreshes in two passes, `--repeats` each message so often: the least time counts. `--json` prints what
+//! was measured as one JSON object in the last line.
 //!
 //! `--stated` ends before keys are made; `--file` refreshes once more with the keys of the transforms in a file.
 //! Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
@@ -121,6 +123,8 @@ struct Arguments {
     stated: bool,
     file: bool,
     passes: u32,
+    repeats: usize,
+    json: bool,
 }
 
 fn arguments() -> Result<Arguments, String> {
@@ -128,17 +132,24 @@ fn arguments() -> Result<Arguments, String> {
     let mut flags = std::collections::BTreeSet::new();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        if ["--stated", "--file", "--lattigo", "--twice"].contains(&word.as_str()) {
+        if ["--stated", "--file", "--lattigo", "--twice", "--json"].contains(&word.as_str()) {
             flags.insert(word);
             continue;
         }
-        let known = ["--degree", "--slots", "--threads", "--memory", "--wire"];
+        let known = [
+            "--degree",
+            "--slots",
+            "--threads",
+            "--memory",
+            "--wire",
+            "--repeats",
+        ];
         let value = words.next().and_then(|value| value.parse::<usize>().ok());
         match value {
             Some(value) if known.contains(&word.as_str()) => values.insert(word, value),
             _ => {
                 return Err(format!(
-                    "{word}: one of {known:?} and a number, --stated, --file, --lattigo or --twice"
+                    "{word}: one of {known:?} and a number, --stated, --file, --lattigo, --twice or --json"
                 ));
             }
         };
@@ -158,6 +169,8 @@ fn arguments() -> Result<Arguments, String> {
         wire: values.get("--wire").map(|mib| mib << 20),
         stated: flags.contains("--stated"),
         file: flags.contains("--file"),
+        repeats: values.get("--repeats").copied().unwrap_or(1).max(1),
+        json: flags.contains("--json"),
         passes: 1 + u32::from(flags.contains("--twice")),
     })
 }
@@ -189,13 +202,20 @@ fn usage() -> Option<[u64; 3]> {
     Some([field(7)?, field(11)?, field(12)?])
 }
 
+/// Seconds of a refresh, bits below 1 of the mean and the largest error.
+struct Measured {
+    seconds: f64,
+    average: f64,
+    least: f64,
+}
+
 /// Refreshes a message; prints the time of each phase and the bits below 1 of the mean and the largest error.
 fn refresh(
     boot: &Bootstrapper,
     keys: KeySource<'_>,
     secret: &SecretKey<u64>,
     (name, message): (&str, &[Complex64]),
-) -> Result<(), Error> {
+) -> Result<Measured, Error> {
     let (main, params) = (boot.params().main(), boot.params());
     let (slots, level) = (params.literal().slots, params.input_level());
     let plaintext = Encoder::new(main).encode_sparse(message, slots, level, main.scale())?;
@@ -212,11 +232,10 @@ fn refresh(
     let got = Decryptor::new(main, secret)?.decrypt_slots(&out)?;
     let errors = got.iter().zip(message).map(|(a, b)| (a - b).norm());
     let (sum, largest) = errors.fold((0.0, 0f64), |(sum, max), e| (sum + e, max.max(e)));
+    let [average, least] = [sum / slots as f64, largest].map(|error| -error.log2());
     println!(
-        "{name:12} {last:6.2} s ({}), {:.1} bits on average, {:.1} at worst",
+        "{name:12} {last:6.2} s ({}), {average:.1} bits on average, {least:.1} at worst",
         phases.join(", "),
-        -(sum / slots as f64).log2(),
-        -largest.log2()
     );
     if let (Some(before), Some(after)) = (before, after) {
         let [faults, user, system] = [0, 1, 2].map(|i| after[i] - before[i]);
@@ -225,7 +244,48 @@ fn refresh(
             ""
         );
     }
-    Ok(())
+    Ok(Measured {
+        seconds: last,
+        average,
+        least,
+    })
+}
+
+/// Most bytes that this process has had in memory at a time, as Linux tells them.
+fn peak() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? << 10)
+}
+
+/// One JSON object, as the programs of other libraries print it (bench/peers).
+fn json(boot: &Bootstrapper, all: &[Measured], key_seconds: f64) -> Result<String, Error> {
+    let params = boot.params();
+    let least = |of: fn(&Measured) -> f64| all.iter().map(of).fold(f64::INFINITY, f64::min);
+    Ok(format!(
+        "{{\"library\": \"ringsmith\", \"set\": \"bits {:.0}\", \"n\": {}, \"slots\": {}, \"levels\": {}, \"seconds\": \
+         {:.4}, \"key_seconds\": {key_seconds:.3}, \"average_bits\": {:.2}, \"least_bits\": {:.2}, \"stated_bits\": \
+         {:.2}, \"wire_bytes\": {}, \"peak_bytes\": {}}}",
+        params.main().rlwe().security().log2_qp,
+        params.main().n(),
+        params.literal().slots,
+        params.output_level() - params.input_level(),
+        least(|one| one.seconds),
+        all[0].average,
+        least(|one| one.least),
+        -stated(params)?.log2(),
+        params.key_bytes(),
+        peak().unwrap_or(0),
+    ))
+}
+
+/// Bound on the error of every refreshed message that was freshly encrypted.
+fn stated(params: &BootstrapParams) -> Result<f64, Error> {
+    let (main, estimator) = (params.main(), params.main().estimator());
+    let fresh = estimator.encode(1.0, params.input_level(), main.scale());
+    params.error_bound(estimator.slot_error(&estimator.encrypt_secret(&fresh)))
 }
 
 fn mib(bytes: usize) -> usize {
@@ -278,10 +338,7 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
     let boot = Bootstrapper::new(&params, threads.clone())?;
     let seconds = start.elapsed().as_secs_f64();
     println!("matrices: {} MiB, in {seconds:.1} s", mib(boot.memory()));
-    let estimator = main.estimator();
-    let fresh = estimator.encode(1.0, params.input_level(), main.scale());
-    let fresh = estimator.slot_error(&estimator.encrypt_secret(&fresh));
-    let stated = -params.error_bound(fresh)?.log2();
+    let stated = -stated(&params)?.log2();
     println!("stated: {stated:.1} bits for every message");
     Ok(boot)
 }
@@ -306,8 +363,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (count, memory) = (keys.count(), mib(keys.memory()));
     eprintln!();
     println!("{count} keys, {memory} MiB of memory, in {seconds:.1} s");
+    let mut all = Vec::new();
     for (name, message) in messages(arguments.slots) {
-        refresh(&boot, (&keys).into(), &secret, (name, &message))?;
+        for _ in 0..arguments.repeats {
+            all.push(refresh(&boot, (&keys).into(), &secret, (name, &message))?);
+        }
+    }
+    if arguments.json {
+        println!("{}", json(&boot, &all, seconds)?);
     }
     if arguments.file {
         let path = std::env::temp_dir().join(format!("bootstrap-{}.keys", std::process::id()));

@@ -12,8 +12,10 @@ from rich.text import Text
 
 from ringsmith.cli.common import console, load_kernels, option_changes, print_json, user_code
 from ringsmith.compiler.rounds import ClientAidedError
+from ringsmith.errors import RingsmithError
 from ringsmith.progress import Told, telling
 from ringsmith.runtime.box import box, by_line, depth_of, guarantees, others_of, refreshes, why
+from ringsmith.runtime.cost import amount
 from ringsmith.runtime.kernel import Kernel
 from ringsmith.runtime.program import Program
 from ringsmith.runtime.report import params_json
@@ -52,11 +54,14 @@ def params(
     picked = load_kernels(file).pick(kernel, variant).options(**changes)
     with user_code(file), console().status("") as status:
         made = compiled(picked, {}, lambda text: status.update(Text(f"{picked.name}: {text}")))
-    program = made.deepest if isinstance(made, Rounds) else made
+        program = made.deepest if isinstance(made, Rounds) else made
+        closer = closer_set(picked, program)
     if json:
-        print_json(_facts(program))
+        print_json(_facts(program) | {"smaller_tolerance": closer})
     else:
         print(box(program))
+        if closer:
+            print(closer)
         print(program.cost())
 
 
@@ -70,6 +75,22 @@ def compiled(kernel: Kernel, shapes: Mapping[str, tuple[int, ...]], progress: To
             return kernel.compile(**shapes)
         except ClientAidedError:
             return kernel.rounds(**shapes)
+
+
+def closer_set(kernel: Kernel, program: Program) -> str:
+    """Return what a refreshed kernel would cost with a tolerance that its set does not reach; nothing for others."""
+    tolerance = float(f"{2.0**program.noise_bits / 2:.2g}")
+    shapes = {name: argument.fix(name, None) for name, argument in program.signature.declared.items()}
+    if not program.native.refreshes or kernel.params is not None:
+        return ""
+    try:
+        other = compiled(kernel.options(tolerance=tolerance), shapes)
+    except RingsmithError:
+        return f"a tolerance of {tolerance:g} is beyond every set: this one reaches {2.0**program.noise_bits:.2g}"
+    assert isinstance(other, Program)
+    size, count = amount(other.keys.nbytes(other.params)), other.native.refreshes
+    taken = f"{other.params.name}, n = {other.params.n}: {count} refreshes, keys of {size}"
+    return f"a tolerance of {tolerance:g} would take {taken}"
 
 
 def _facts(program: Program) -> dict[str, Any]:

@@ -250,7 +250,7 @@ def generates_or_refuses(settings: list[str], folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("seed", "packages"), [(1, 2), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 10))]
+    ("seed", "packages"), [(1, 1), *(pytest.param(seed, 5, marks=pytest.mark.slow) for seed in range(2, 10))]
 )
 def test_any_setting_is_refused_or_lint_clean(tmp_path: Path, seed: int, packages: int) -> None:
     source, written = random.Random(seed), 0

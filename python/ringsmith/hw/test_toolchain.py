@@ -36,6 +36,7 @@ def test_repair_is_complete_and_idempotent(tmp_path: Path) -> None:
         toolchain.repair(copy, tool.version)
 
 
+@pytest.mark.slow
 def test_two_file_design_runs(tmp_path: Path) -> None:
     toolchain.self_test(tmp_path)
 

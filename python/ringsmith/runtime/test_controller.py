@@ -104,7 +104,8 @@ def test_a_device_that_hangs_comes_back_after_its_reset() -> None:
 
 
 # A UART takes 10,000 cycles for an instruction, a minute of simulation for all.
-@pytest.mark.parametrize("lines", [("byte", "spi"), pytest.param(LINES["serial"], marks=pytest.mark.slow)], ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [("byte", "spi"), LINES["serial"]], ids=str)
 def test_host_and_controller_stand_side_by_side(lines: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     preset = load_preset("tiny", NARROW)
     assert applies(preset, "tensor", 64)
@@ -128,9 +129,8 @@ def test_host_and_controller_stand_side_by_side(lines: tuple[str, ...], monkeypa
     assert len(text_rows(rows)) == len(rows)
 
 
-@pytest.mark.parametrize(
-    "settings", [SERIAL, pytest.param({"controller": "riscv", "cores": 2}, marks=pytest.mark.slow)], ids=str
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [SERIAL, {"controller": "riscv", "cores": 2}], ids=str)
 def test_whole_programs_give_the_same_bytes(settings: dict[str, Any]) -> None:
     primes = tuple(_native.ntt_primes(256, 31, 4, exclude=[]))
     params = ParamRequest(scheme="bfv", n=256, moduli=primes[:3], special=primes[3:], plain_modulus=7681)

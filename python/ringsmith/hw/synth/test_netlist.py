@@ -19,10 +19,8 @@ pytestmark = pytest.mark.hw
 SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    ("variant", "width"),
-    [(2, 14), pytest.param(0, 14, marks=SLOW), pytest.param(1, 14, marks=SLOW), pytest.param(3, 14, marks=SLOW)],
-)
+@SLOW
+@pytest.mark.parametrize(("variant", "width"), [(2, 14), (0, 14), (1, 14), (3, 14)])
 def test_eight_point_netlists_pass_the_rtl_checks(
     variant: int, width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

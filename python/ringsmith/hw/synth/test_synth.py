@@ -200,6 +200,7 @@ def test_of_several_seeds_the_median_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.hw
+@pytest.mark.slow
 def test_pins_beyond_those_of_a_package_become_registers(tmp_path: Path) -> None:
     wide = Design(name="wide", top="rs_fifo", parameters={"Width": 200, "Depth": 4})
     store = Store(tmp_path / "results.sqlite")

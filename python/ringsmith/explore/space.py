@@ -24,6 +24,8 @@ from ringsmith.presets import Preset, load_preset
 BASES = {"xcup": "coxhe-zcu102-p8", "ecp5": "ulx3s"}
 #: Synthesis families whose DSP blocks the multiplier is cut for.
 MULTIPLIERS = {"xcup": "dsp26x17", "xc7": "dsp26x17", "ecp5": "dsp18x18"}
+#: Families for which units for base conversion are among the training points.
+CONVERTING = ("xcup",)
 #: Base conversions that a unit holds, and entries of their constants: those of `heaws`.
 CONVERSIONS = {"rns_conversions": 16, "rns_entries": 64}
 #: What the device takes of a program.
@@ -141,6 +143,8 @@ def preset_of(candidate: Candidate, hardware: Hardware, board: Board) -> Preset:
     Raises:
         ParameterError: knobs that no build can have, with the knob to blame.
     """
+    if hardware.rns_rate and board.family not in CONVERTING:
+        raise ParameterError(f"rns_rate must be 0, no unit was synthesised for {board.family}, got {hardware.rns_rate}")
     preset = common_preset(candidate, board)
     bits = word_bits(candidate, hardware)
     if bits < candidate.word_bits:

@@ -12,6 +12,8 @@ from ringsmith.cli import application
 from ringsmith.errors import InputError
 from ringsmith.explore.boards import port_ms, searched_board, searched_names
 from ringsmith.explore.conftest import Searched
+from ringsmith.explore.resources import families, units
+from ringsmith.explore.space import CONVERTING
 from ringsmith.explore.verify import verify
 from ringsmith.hw.board import load_pinout
 from ringsmith.hw.board.top import board_top
@@ -50,6 +52,13 @@ def test_another_board_is_refused(name: str, words: str) -> None:
     assert isinstance(refused.exception, InputError)
     with pytest.raises(InputError, match=words):
         raise refused.exception
+
+
+def test_units_for_base_conversion_are_refused_where_none_was_synthesised(searched: Searched, tmp_path: Path) -> None:
+    assert [family for family in families() if units(family)] == list(CONVERTING)
+    search = searched(tmp_path / "r.sqlite", [*FEW, "rns_rate=2"], board="ulx3s-85f")
+    assert not search.points
+    assert any("no unit was synthesised for ecp5, got 2" in reason for reason in search.infeasible)
 
 
 def test_a_search_for_a_board_with_a_serial_port(searched: Searched, energy: Kernel, tmp_path: Path) -> None:

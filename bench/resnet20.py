@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ResNet-20's shape on encrypted images of 32 x 32 pixels in three channels: 21 convolutions, 19 activations.
+
+    python bench/resnet20.py                                     # reads, compiles, tells what an evaluation takes
+    python bench/resnet20.py --run 1 --threads 2                 # encrypts and evaluates an image as well
+    python bench/resnet20.py --onnx FILE --images FILE.npy       # a network and images (count, channels, y, x) of yours
+    python bench/resnet20.py --side 8 --channels 1 --widths 4 8 --blocks 1      # a small one
+
+The network of He, Zhang, Ren, Sun (CVPR 2016): a convolution, three stages of three blocks with 16, 32, 64 channels,
+strides of two and 1 x 1 convolutions in the shortcuts of the second and third stage, the average of each channel, ten
+scores. Its weights are made here in half a minute: convolutions are drawn at random and normalised on the training
+images, as batch normalisation does, and the last layer is fitted to their features by scikit-learn, whose digits,
+upsampled, are the images. So ranges are those of a normalised network; what it gets right is little (`clear_accuracy`),
+the share of answers that are those of the network in the clear is what is measured (`agreement`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from onnx import TensorProto, helper, numpy_helper
+
+Array = npt.NDArray[np.float64]
+#: Training images, and those that are tried.
+TRAINED, TRIED = 400, 100
+#: Scores are at most 1 / _ROOM on the training images.
+_ROOM = 8.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A residual network: pixels of a side, channels of the image, of each stage, blocks of a stage."""
+
+    side: int = 32
+    given: int = 3
+    widths: tuple[int, ...] = (16, 32, 64)
+    blocks: int = 3
+
+
+def images_of(shape: Shape) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Return digits as images (count, channels, side, side) in [0, 1], and which they are."""
+    from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+
+    pixels, digits = load_digits(return_X_y=True)
+    step = shape.side // 8
+    large = np.kron(pixels.reshape(-1, 1, 8, 8) / 16.0, np.ones((step, step)))
+    tints = np.linspace(1.0, 0.5, shape.given)[:, None, None]
+    return large * tints, digits
+
+
+class Network:
+    """Writes nodes and computes them on the training images, so that a layer is normalised by what it gives."""
+
+    def __init__(self, images: Array, activation: str) -> None:
+        """Begin with the training images."""
+        self.nodes: list[Any] = []
+        self.held: list[Any] = []
+        self.values: dict[str, Array] = {"image": images}
+        self.activation = activation
+        self._random = np.random.default_rng(20)
+
+    def add(self, kind: str, given: list[str], name: str, value: Array, **attributes: Any) -> str:
+        """Write a node that gives a value."""
+        self.nodes.append(helper.make_node(kind, given, [name], name=name, **attributes))
+        self.values[name] = value
+        return name
+
+    def constant(self, name: str, value: Any) -> str:
+        """Write a constant."""
+        self.held.append(numpy_helper.from_array(np.ascontiguousarray(value, dtype=np.float64), name))
+        return name
+
+    def convolution(self, given: str, name: str, made: int, size: int, stride: int) -> str:
+        """Write a convolution whose channels have mean 0 and variance 1 on the training images."""
+        x = self.values[given]
+        weights = self._random.normal(size=(made, x.shape[1], size, size)) / np.sqrt(x.shape[1] * size * size)
+        y = convolved(x, weights, stride)
+        mean, spread = y.mean(axis=(0, 2, 3)), y.std(axis=(0, 2, 3)) + 1e-6
+        names = [
+            given,
+            self.constant(f"{name}.weight", weights / spread[:, None, None, None]),
+            self.constant(f"{name}.bias", -mean / spread),
+        ]
+        value = (y - mean[:, None, None]) / spread[:, None, None]
+        return self.add("Conv", names, name, value, strides=[stride] * 2, pads=[size // 2] * 4)
+
+    def activated(self, given: str, name: str) -> str:
+        """Write an activation: ReLU, SiLU, or x + x^2 / 8, as a network is trained with for low degree."""
+        x = self.values[given]
+        if self.activation == "relu":
+            return self.add("Relu", [given], name, np.maximum(x, 0))
+        if self.activation == "silu":
+            gate = self.add("Sigmoid", [given], f"{name}.gate", 1 / (1 + np.exp(-x)))
+            return self.add("Mul", [given, gate], name, x * self.values[gate])
+        # x + x^2 / 8 = (x + 4)^2 / 8 - 2: shift, factor and constant belong to the layers around the square.
+        moved = self.add("Add", [given, self.constant(f"{name}.shift", 4.0)], f"{name}.moved", x + 4)
+        square = self.add("Mul", [moved, moved], f"{name}.square", (x + 4) ** 2)
+        less = self.add(
+            "Sub", [square, self.constant(f"{name}.least", 16.0)], f"{name}.less", self.values[square] - 16.0
+        )
+        return self.add("Mul", [less, self.constant(f"{name}.part", 0.125)], name, self.values[less] / 8)
+
+    def block(self, given: str, name: str, made: int, stride: int) -> str:
+        """Write a block of two convolutions and a shortcut."""
+        inner = self.activated(self.convolution(given, f"{name}.first", made, 3, stride), f"{name}.inner")
+        last = self.convolution(inner, f"{name}.second", made, 3, 1)
+        if self.values[given].shape != self.values[last].shape:
+            given = self.convolution(given, f"{name}.shortcut", made, 1, stride)
+        total = self.add("Add", [last, given], f"{name}.sum", self.values[last] + self.values[given])
+        return self.activated(total, f"{name}.out")
+
+
+def convolved(x: Array, weights: Array, stride: int) -> Array:
+    """Return a convolution that keeps an image's size, but for its stride."""
+    size = weights.shape[2]
+    edge = size // 2
+    padded = np.pad(x, ((0, 0), (0, 0), (edge, edge), (edge, edge)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    return np.asarray(np.einsum("nchwij,ocij->nohw", windows, weights, optimize=True))
+
+
+def trunk(made: Network, shape: Shape) -> str:
+    """Write all that stands before the average of each channel."""
+    last = made.activated(made.convolution("image", "stem", shape.widths[0], 3, 1), "stem.out")
+    for stage, width in enumerate(shape.widths):
+        for number in range(shape.blocks):
+            last = made.block(last, f"stage{stage}.{number}", width, 2 if stage and not number else 1)
+    return last
+
+
+def network(shape: Shape, activation: str) -> tuple[Any, Array, npt.NDArray[np.int64]]:
+    """Return the network as ONNX, as PyTorch would export it, and images it was not fitted to with their digits."""
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    images, digits = images_of(shape)
+    made = Network(images[:TRAINED], activation)
+    last = trunk(made, shape)
+    features = made.values[last].mean(axis=(2, 3))
+    last = made.add("GlobalAveragePool", [last], "average", features[:, :, None, None])
+    last = made.add("Flatten", [last], "features", features)
+    fitted = LogisticRegression(max_iter=2000, C=10.0).fit(features, digits[:TRAINED])
+    # Small scores: the first prime of a set has to hold what its bounds say.
+    less = 1 / (_ROOM * np.abs(fitted.decision_function(features)).max())
+    names = [
+        last,
+        made.constant("scores.weight", fitted.coef_.T * less),
+        made.constant("scores.bias", fitted.intercept_ * less),
+    ]
+    made.add("Gemm", names, "scores", fitted.decision_function(features) * less)
+    ends = [("image", ["N", shape.given, shape.side, shape.side]), ("scores", ["N", 10])]
+    given, found = (helper.make_tensor_value_info(name, TensorProto.DOUBLE, own) for name, own in ends)
+    graph = helper.make_graph(made.nodes, "residual", [given], [found], made.held)
+    return (
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]),
+        images[TRAINED : TRAINED + TRIED],
+        digits[TRAINED : TRAINED + TRIED],
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    """A network with its images, and how it is compiled."""
+
+    source: Any
+    images: Array
+    digits: npt.NDArray[np.int64] | None
+    options: dict[str, Any]
+
+
+def run(task: Task, images: int, threads: int) -> dict[str, Any]:
+    """Return what was found and measured: the cost without any key made, and `images` evaluations if asked for."""
+    import ringsmith as rs
+
+    start = time.perf_counter()
+    model = rs.from_onnx(task.source, task.images, classes=list(range(10)), domain=(0, 1), **task.options)
+    read = time.perf_counter() - start
+    start = time.perf_counter()
+    cost = model.cost()
+    compiled = time.perf_counter() - start
+    clear = model.clear(task.images)
+    found: dict[str, Any] = {
+        "entries": model.entries,
+        "read_seconds": read,
+        "compile_seconds": compiled,
+        "peak_compile_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        **cost.to_json(),
+        "polynomials_agree": float(
+            np.mean(model.clear(task.images, polynomial=True).argmax(axis=1) == clear.argmax(axis=1))
+        ),
+    }
+    if task.digits is not None:
+        found["clear_accuracy"] = float(np.mean(clear.argmax(axis=1) == task.digits))
+    print(cost, file=sys.stderr)
+    return found | (_evaluated(model, task.images[:images], threads) if images else {})
+
+
+def _evaluated(model: Any, images: Array, threads: int) -> dict[str, Any]:
+    start = time.perf_counter()
+    client = model.program.client()
+    keys = client.evaluation_keys
+    made = time.perf_counter() - start
+    server, taken, scores = model.program.server(keys, threads=threads), [], []
+    for image in images:
+        sent = client.encrypt(x=model.encode(image.reshape(1, -1))[0])
+        start = time.perf_counter()
+        answer = server.evaluate(sent)
+        taken.append(time.perf_counter() - start)
+        scores.append(client.decrypt(answer).reshape(-1))
+        print(f"image {len(taken)} of {len(images)}: {taken[-1]:.1f} s", file=sys.stderr)
+    expected, found = model.clear(images, polynomial=True), np.array(scores)
+    agree = found.argmax(axis=1) == expected.argmax(axis=1)
+    return {
+        "key_seconds": made,
+        "evaluation_seconds": min(taken),
+        "error": float(np.abs(found - expected).max()),
+        "agreement": float(np.mean(agree)),
+        "correct": bool(agree.all()),
+    }
+
+
+def main() -> None:
+    """Compile, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", type=int, default=0, help="how many images are encrypted and evaluated")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--activation", choices=["relu", "silu", "square"], default="silu")
+    parser.add_argument("--set", default="ckks-refreshed-32768", help="of parameters; none: the compiler chooses one")
+    parser.add_argument("--degree", type=int, default=7, help="of the polynomials in place of activations")
+    parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
+    parser.add_argument("--inner-error", type=float, default=1e-2, help="promised around activations")
+    parser.add_argument("--tolerance", type=float, default=1.0)
+    parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")
+    parser.add_argument("--side", type=int, default=32, help="pixels, a multiple of 8")
+    parser.add_argument("--channels", type=int, default=3)
+    parser.add_argument("--widths", type=int, nargs="+", default=[16, 32, 64])
+    parser.add_argument("--blocks", type=int, default=3, help="blocks of a stage")
+    parser.add_argument("--onnx", help="a network of your own")
+    parser.add_argument("--images", help="its images, .npy of (count, channels, height, width)")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    if bool(given.onnx) != bool(given.images):
+        parser.error("--onnx and --images belong together")
+    if given.side < 8 or given.side % 8:
+        parser.error(f"--side {given.side}: a multiple of 8, as the digits have 8 x 8 pixels")
+    options = {
+        "degree": given.degree, "sign": given.sign, "deviation": None, "inner_error": given.inner_error,
+        "tolerance": given.tolerance, "guarantee": "probable", "most_entries": 1 << 26, "keys_limit": 1 << 34,
+        "memory_limit": given.memory_limit,
+    } | ({} if given.set == "none" else {"params": given.set})  # fmt: skip
+    if given.onnx:
+        task = Task(given.onnx, np.load(given.images), None, options)
+    else:
+        shape = Shape(given.side, given.channels, tuple(given.widths), given.blocks)
+        made, images, digits = network(shape, given.activation)
+        task = Task(made.SerializeToString(), images, digits, options)
+    found = run(task, given.run, given.threads)
+    if given.json:
+        print(json.dumps(found))
+        return
+    for name, value in found.items():
+        print(f"{name:20} {value:.4g}" if isinstance(value, float) else f"{name:20} {value}")
+
+
+if __name__ == "__main__":
+    main()

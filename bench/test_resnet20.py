@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A residual network of the benchmark's kind, small: onnx's numbers, refreshes in a tiny ring, the whole way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import resnet20
+from onnx.reference import ReferenceEvaluator
+
+import ringsmith as rs
+
+#: Blocks with and without a shortcut of their own, a stride of two.
+SMALL = resnet20.Shape(side=8, given=1, widths=(4, 8), blocks=1)
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[Any, Any]:
+    made, images, _ = resnet20.network(SMALL, "square")
+    return made, images
+
+
+def tiny() -> rs.ParamRequest:
+    """Return an insecure set with six levels between two refreshes."""
+    data = (50, 40, 40, *(40,) * 6, *(50,) * 10)
+    return rs.ParamRequest(
+        n=1 << 10, data_bits=data, special_bits=(50,) * 5, dnum=-(-len(data) // 5), log2_scale=40,
+        bootstrapping=rs.Bootstrapping(slots_to_coeffs=2, coeffs_to_slots=2), name="tiny",
+    )  # fmt: skip
+
+
+def test_branches_shortcuts_and_strides_are_those_of_the_reference(small: tuple[Any, Any]) -> None:
+    made, images = small
+    (expected,) = ReferenceEvaluator(made).run(None, {"image": images[:5]})
+    model = rs.from_onnx(made, images, classes=list(range(10)), domain=(0, 1))
+    np.testing.assert_allclose(model.clear(images[:5]), np.asarray(expected), rtol=1e-6, atol=1e-6)
+
+
+def test_a_residual_network_is_refreshed_and_gives_the_answers_of_the_clear(small: tuple[Any, Any]) -> None:
+    made, images = small
+    model = rs.from_onnx(
+        made, images, classes=list(range(10)), domain=(0, 1), tolerance=1e3, guarantee="probable", params=tiny(),
+        allow_insecure=True,
+    )  # fmt: skip
+    cost = model.cost()
+    assert cost.refreshes >= 1
+    assert cost.key_memory > cost.key_bytes > 0
+    found = model(images[:2])
+    np.testing.assert_allclose(found, model.clear(images[:2]), atol=1e-3)
+    assert (found.argmax(axis=1) == model.clear(images[:2]).argmax(axis=1)).all()
+
+
+def test_the_network_has_the_shape_of_resnet_20() -> None:
+    nodes = {"Conv": 0, "Relu": 0, "Add": 0}
+    images = np.random.default_rng(0).uniform(size=(2, 3, 32, 32))
+    made = resnet20.Network(images, "relu")
+    last = resnet20.trunk(made, resnet20.Shape())
+    for own in made.nodes:
+        nodes[own.op_type] += 1
+    assert nodes == {"Conv": 21, "Relu": 19, "Add": 9}
+    assert made.values[last].shape == (2, 64, 8, 8)

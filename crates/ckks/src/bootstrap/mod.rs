@@ -14,6 +14,7 @@
 //! | the transforms as products of sparse matrices | `dft`, `diagonals` |
 //! | their rotations, few of which need a key | `steps`, `split` |
 //! | the reduction modulo 1 as a polynomial, and which one reaches an error | `modular`, `plan` |
+//! | a whole set for a wanted error, levels and failure | `planner` |
 //! | keys, each at its level | `key_set`, `keys`, `key_file` |
 //! | bound on the whole error | `noise` |
 //! | the refresh | `bootstrapper` |
@@ -28,6 +29,7 @@ mod modular;
 mod noise;
 mod params;
 mod plan;
+mod planner;
 mod split;
 mod steps;
 #[cfg(test)]
@@ -42,3 +44,4 @@ pub use keys::{BootstrapKeys, KeyOptions};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
 pub use params::{BootstrapLiteral, BootstrapParams, Message, SCALE_ROOM};
 pub use plan::ReductionGoal;
+pub use planner::BootstrapGoal;

@@ -76,6 +76,19 @@ impl BootstrapLiteral {
     }
 }
 
+impl BootstrapLiteral {
+    /// Levels of the reduction.
+    pub(super) fn reduction_levels(&self) -> usize {
+        let shape = Shape {
+            degree: self.degree,
+            doublings: self.doublings,
+            arcsine: self.arcsine,
+            ..Shape::default()
+        };
+        shape.depth()
+    }
+}
+
 /// A ratio of message to modulus and the overflow that goes with it.
 struct Ratio {
     log2_ratio: f64,

@@ -12,10 +12,10 @@ use zq::primes::{Direction as Search, ntt_primes};
 
 /// Application levels of the test chains.
 const FREE: usize = 2;
-const WEIGHT: u32 = 16;
+pub(super) const WEIGHT: u32 = 16;
 
-struct Bench {
-    boot: Bootstrapper,
+pub(super) struct Bench {
+    pub boot: Bootstrapper,
     keys: BootstrapKeys,
     secret: SecretKey<u64>,
 }
@@ -65,11 +65,15 @@ impl Bench {
     fn of(main: CkksParams, literal: &BootstrapLiteral, threads: Threads) -> Self {
         let params = BootstrapParams::new(&main, literal, SecurityPolicy::insecure()).unwrap();
         assert_eq!(params.output_level(), params.input_level() + FREE);
-        let generator = KeyGenerator::new(main.rlwe(), Seed::from_text("boot"));
+        Self::with(&params, threads)
+    }
+
+    pub fn with(params: &BootstrapParams, threads: Threads) -> Self {
+        let generator = KeyGenerator::new(params.main().rlwe(), Seed::from_text("boot"));
         let secret = generator.secret_key().unwrap();
         Self {
-            keys: BootstrapKeys::generate(&params, &generator, &secret).unwrap(),
-            boot: Bootstrapper::new(&params, threads).unwrap(),
+            keys: BootstrapKeys::generate(params, &generator, &secret).unwrap(),
+            boot: Bootstrapper::new(params, threads).unwrap(),
             secret,
         }
     }
@@ -97,7 +101,7 @@ impl Bench {
     }
 
     /// The largest error of a refreshed message.
-    fn refreshed(&self, values: &[Complex64], index: u64) -> f64 {
+    pub fn refreshed(&self, values: &[Complex64], index: u64) -> f64 {
         let ct = self.encrypt(values, self.boot.params().input_level(), index);
         let out = self.boot.refresh(&ct, &self.keys).unwrap();
         assert_eq!(out.level(), self.boot.params().output_level());
@@ -111,7 +115,7 @@ impl Bench {
 }
 
 /// Messages chosen to hurt: all of the scale in one coefficient, in one slot, alternating, at the bound.
-fn adversarial(slots: usize, bound: f64) -> Vec<(&'static str, Vec<Complex64>)> {
+pub(super) fn adversarial(slots: usize, bound: f64) -> Vec<(&'static str, Vec<Complex64>)> {
     let of = |f: &dyn Fn(usize) -> f64| {
         (0..slots)
             .map(|j| Complex64::new(bound * f(j), 0.0))
@@ -132,7 +136,7 @@ fn adversarial(slots: usize, bound: f64) -> Vec<(&'static str, Vec<Complex64>)> 
 }
 
 /// Bound on the slots of a fresh encryption.
-fn fresh(bench: &Bench) -> f64 {
+pub(super) fn fresh(bench: &Bench) -> f64 {
     let (main, level) = (bench.main(), bench.boot.params().input_level());
     let estimator = main.estimator();
     estimator.slot_error(&estimator.encrypt_secret(&estimator.encode(1.0, level, main.scale())))

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import fidelity, tensor
 from ringsmith.frontend.composite_sign import sign_product
-from ringsmith.frontend.partwise import Partwise
+from ringsmith.frontend.known_reals import known_reals
 from ringsmith.frontend.pointwise import Function, Pointwise
-from ringsmith.frontend.refusals import Refusing
 from ringsmith.frontend.series import MOST_DEGREE, Series
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.evaluate import chebyshev, outside
@@ -60,7 +59,7 @@ class Approximation:
         """Evaluate element by element: a tensor in a kernel, else numbers."""
         if isinstance(x, Tensor):
             return tensor.chebyshev(x, self.coefficients, self.low, self.high)
-        values = _known(x, self.name)
+        values = known_reals(x, self.name)
         themselves = fidelity.instead(self.function, values, self.low, self.high)
         if themselves is not None:
             return themselves
@@ -116,7 +115,7 @@ class Composition:
         """Evaluate element by element: a tensor in a kernel, else numbers."""
         if isinstance(x, Tensor):
             return self._composed(x)
-        values = _known(x, self.name)
+        values = known_reals(x, self.name)
         themselves = fidelity.instead(self._itself, values, self.low, self.high)
         if themselves is not None:
             return themselves
@@ -137,15 +136,6 @@ class Composition:
             f"<{self.name} on [{self.low:g}, {self.high:g}] without ]-{self.gap:g}, {self.gap:g}[: "
             f"{len(self.stages)} polynomials, {self.depth} levels, error {self.error:.2g}>"
         )
-
-
-def _known(x: Any, name: str) -> NDArray[np.float64]:
-    """Return known numbers as reals; refuse traced values of other kinds."""
-    if isinstance(x, Refusing) and not isinstance(x, Partwise):
-        raise KernelError(f"{name}: in a manual kernel evaluate the polynomial yourself, level by level", here())
-    if isinstance(x, Partwise) or np.iscomplexobj(x):
-        raise KernelError(f"{name}: of reals only; apply it to real and imaginary part", here())
-    return np.asarray(x, dtype=np.float64)
 
 
 def approximate(

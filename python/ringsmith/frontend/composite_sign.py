@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend import fidelity, tensor
+from ringsmith.frontend.known_reals import known_reals
 from ringsmith.frontend.tensor import Tensor
 from ringsmith.ir.evaluate import outside
 from ringsmith.location import here
@@ -78,7 +79,7 @@ class SignProduct:
             for coefficients, reach in self.stages:
                 own = tensor.chebyshev(own, coefficients, -reach, reach)
             return x * own
-        values = np.asarray(x, dtype=np.float64)
+        values = known_reals(x, self.name)
         themselves = fidelity.instead(self.exact, values, self.low, self.high)
         if themselves is not None:
             return themselves

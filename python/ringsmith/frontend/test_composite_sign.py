@@ -52,6 +52,11 @@ def test_a_kernel_computes_it() -> None:
     assert rs.run(rectified, {"x": x}).correct
 
 
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(KernelError, match="abs: of reals only"):
+        rs.approximate("abs", -1, 1, degree=(7, 7))(np.array([1j]))
+
+
 @pytest.mark.parametrize(
     ("given", "line"),
     [

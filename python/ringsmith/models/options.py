@@ -74,6 +74,11 @@ class Options:
             raise InputError(
                 f"inner_error={self.inner_error!r}: a part of the extent of inner values, such as 1e-5, or None"
             )
+        if self.inner_error is not None and self.kernel.get("publish"):
+            raise InputError(
+                "inner_error= is taken on trust, and publish=True takes proven bounds: a false promise would give the "
+                "key away; leave out one of them"
+            )
         if not isinstance(self.clip, bool | np.bool_):
             raise InputError(f"clip={self.clip!r}: True moves features to the ends of their range, False refuses them")
         if self.sign is not None and self.sign is not True:

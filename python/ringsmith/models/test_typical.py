@@ -74,6 +74,8 @@ def test_what_is_not_kept_is_refused_with_what_would_do() -> None:
         _ = model.program
     allowed = float(str(caught.value).split("allow inner_error=")[1])
     assert replace(model, options=replace(model.options, inner_error=allowed * 1.05)).program.params.n == pinned.n
+    with pytest.raises(rs.InputError, match="inner_error= is taken on trust, and publish=True takes proven bounds"):
+        rs.from_onnx(LENET, IMAGES, inner_error=1e-3, publish=True)
     for wrong in (0, 1, -1e-3, "little", True, np.nan):
         with pytest.raises(rs.InputError, match=r"inner_error=.*: a part of the extent of inner values"):
             rs.from_onnx(LENET, IMAGES, inner_error=wrong)

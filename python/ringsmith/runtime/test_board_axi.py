@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,7 +98,9 @@ def plugged(library: Path, kind: str, *faults: str) -> Iterator[Plugged]:
         finally:
             run.stdin.close()
             run.wait(30)
+            # A process that was killed leaves them.
             unmount(Path(root))
+            shutil.rmtree(Path(root).parent, ignore_errors=True)
 
 
 def multiplied(device: _native.Device) -> list[list[int]]:

@@ -50,7 +50,7 @@ from ringsmith.scalars import whole
 Array = NDArray[np.float64]
 
 #: Bytes that compilation holds for each entry of a layer at its fullest: two indices, a weight's number, their copies
-#: in orders of their own. Measured with the 37 million entries of `bench/resnet20.py` (`peak_compile_bytes`).
+#: in orders of their own. Measured while layouts of the 37 million entries of `bench/resnet20.py` were searched.
 _BYTES = 125
 #: Error of a score where none is asked for: absolute, and of scores far apart as a part of their extent.
 _TOLERANCE, _RELATIVE_TOLERANCE = 1e-3, 1e-5

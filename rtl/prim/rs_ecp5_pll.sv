@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A clock from another on Lattice ECP5: clk_o is clk_i times FeedbackDiv over InputDiv. The only instance of EHXPLLL.
 //
-// In simulation clk_i is taken to be as fast as clk_o already, and locked_o rises after 16 cycles.
+// In simulation clk_i is taken to be as fast as clk_o already (see EHXPLLL).
 // locked_o is high once clk_o is steady; before, it may be anything but a steady clock. The oscillator inside runs at
 // clk_o times OutputDiv, 400 to 800 MHz; clk_i over InputDiv is 3.125 to 400 MHz. What chooses the divisors sees to it.
 module rs_ecp5_pll #(
@@ -27,7 +27,6 @@ module rs_ecp5_pll #(
     $error("%m: OutputDiv must be from 1 to 128");
   end
 
-`ifdef SYNTHESIS
   logic clk;
   (* ICP_CURRENT = "12", LPF_RESISTOR = "8", MFG_ENABLE_FILTEROPAMP = "1", MFG_GMCREF_SEL = "2" *)
   EHXPLLL #(
@@ -52,12 +51,5 @@ module rs_ecp5_pll #(
     .LOCK(locked_o)
   );
   assign clk_o = clk;
-`else
-  logic [4:0] cycles_q;
-  initial cycles_q = '0;
-  always @(posedge clk_i) if (!cycles_q[4]) cycles_q <= cycles_q + 5'd1;
-  assign clk_o    = clk_i;
-  assign locked_o = cycles_q[4];
-`endif
 
 endmodule

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ringsmith import shipped
 from ringsmith.errors import ToolError
 from ringsmith.extras import to_install
 from ringsmith.hw.board.routed import is_routed, read_netlist, unpacked
@@ -52,7 +53,9 @@ def build_gates(top: BoardTop, netlist: Path, *, quiet: bool = False) -> Path:
         run_yosys(commands, f"{netlist.stem} as Verilog", gates, quiet=quiet)
         library = _cells() / "ecp5"
         flags = [*(f"-Wno-{name}" for name in ("MODDUP", "SPECIFYIGN", "INITIALDLY")), f"-I{library}"]
-        return _built(top, MODULE, [*CELLS, library / "cells_sim.v", gates], flags)
+        return _built(
+            top, MODULE, [*CELLS, shipped.rtl() / "prim" / "EHXPLLL.sv", library / "cells_sim.v", gates], flags
+        )
 
 
 def _built(top: BoardTop, module: str, files: Sequence[Path], flags: Sequence[str] = ()) -> Path:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of Lattice ECP5 that Yosys's library only declares, as netlists of boards use them: the block memory, the
-// multiplier (FPGA-TN-02204, FPGA-TN-02205) and the PLL (FPGA-TN-02200). For simulation; a mode that no netlist of ours
-// has ends the simulation.
+// Cells of Lattice ECP5 that Yosys's library only declares, as netlists of boards use them: the block memory and the
+// multiplier (FPGA-TN-02204, FPGA-TN-02205); the PLL is rtl/prim/EHXPLLL.sv. For simulation; a mode that no netlist of
+// ours has ends the simulation.
 
 // A memory of 1,024 words of 18 bits, each two bytes of 9, with two ports of 1, 2, 4, 9, 18 or 36 bits (one that writes
 // and one that reads, by the data pins of both). Widths up to 4 leave the ninth bits out. Of 18 bits and more the
@@ -204,30 +204,4 @@ module MULT18X18D #(
         !known(REG_PIPELINE_CLK, REG_PIPELINE_CE, REG_PIPELINE_RST) ||
         !known(REG_OUTPUT_CLK, REG_OUTPUT_CE, REG_OUTPUT_RST)) $fatal(1, "%m: clocks that have no model");
   end
-endmodule
-
-// The PLL as rs_ecp5_pll simulates it: its input is taken to be as fast as its output.
-module EHXPLLL #(
-  parameter int CLKI_DIV = 1,
-  parameter int CLKFB_DIV = 1,
-  parameter int CLKOP_DIV = 8,
-  parameter int CLKOP_CPHASE = 0,
-  parameter int CLKOP_FPHASE = 0,
-  parameter FEEDBK_PATH = "CLKOP",
-  parameter CLKOP_ENABLE = "ENABLED",
-  parameter OUTDIVIDER_MUXA = "DIVA",
-  parameter PLLRST_ENA = "DISABLED",
-  parameter INTFB_WAKE = "DISABLED",
-  parameter STDBY_ENABLE = "DISABLED",
-  parameter DPHASE_SOURCE = "DISABLED",
-  parameter PLL_LOCK_MODE = 0
-) (
-  input wire CLKI, CLKFB, RST, STDBY, PHASESEL0, PHASESEL1, PHASEDIR, PHASESTEP, PHASELOADREG, PLLWAKESYNC, ENCLKOP,
-  output wire CLKOP, LOCK
-);
-  logic [4:0] cycles_q;
-  initial cycles_q = '0;
-  always @(posedge CLKI) if (!cycles_q[4]) cycles_q <= cycles_q + 5'd1;
-  assign CLKOP = CLKI;
-  assign LOCK = cycles_q[4];
 endmodule

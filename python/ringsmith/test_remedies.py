@@ -369,6 +369,7 @@ TRIED_BY = {
     "promise a smaller range with rs.within": "test_integers_beyond_every_modulus_are_refused_with_the_line",
     "pass allow_insecure=True to run it as a toy": "test_encryption_decrypts",
     "fewer primes, more lanes by --set": "test_key_switches_by_themselves_in_flight_and_digit_by_digit",
+    "allow inner_error={}": "test_what_is_not_kept_is_refused_with_what_would_do",
     "client.for_program(program, held=keys) makes what is missing": "test_keys_grow_by_the_rotations_that_are_missing",
 }
 #: Remedies that take a server, a cluster, a board, a full disk or the tools of the hardware flow; their names are

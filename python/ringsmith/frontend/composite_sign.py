@@ -120,7 +120,9 @@ def sign_product(name: str, low: float, high: float, degrees: Any = None, error:
     if degrees is not None:
         return _placed(name, low, high, checked(degrees))
     assert error is not None
-    for own in _orders():
+    # Below the least gap a sign is as good as none: no composition needs to be looked at then.
+    within_reach = error >= reach * FUNCTIONS[name][1] * 2.0 ** (_LEAST_GAP - 2)
+    for own in _orders() if within_reach else ():
         if _error(own) * reach * FUNCTIONS[name][1] <= error:
             return _placed(name, low, high, own)
     raise InputError(

@@ -217,7 +217,7 @@ def test_an_interrupt_ends_the_commands_under_way(tmp_path: Path, monkeypatch: p
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "long.py").write_text(
         "import os, pathlib, time\npathlib.Path('new').write_text(str(os.getpid()))\nos.rename('new', 'pid')\n"
-        "time.sleep(600)\n"
+        "time.sleep(20)\nopen('ended', 'w')\n"
     )
     told = tmp_path / "pid"
 
@@ -234,6 +234,7 @@ def test_an_interrupt_ends_the_commands_under_way(tmp_path: Path, monkeypatch: p
     Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         measure({command: ["x"]}, [command], progress=lambda _: None, run=run, folder=tmp_path)
+    assert not (tmp_path / "ended").exists(), "it was waited for"
     with pytest.raises(ProcessLookupError):
         os.kill(int(told.read_text()), 0)
 

@@ -69,16 +69,28 @@ pub trait Transport: Send {
     fn cycles(&self) -> Result<u64, DeviceError>;
 
     /// Take the recorded events; a board records none.
-    fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError>;
+    fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
+        Ok(Vec::new())
+    }
 
     /// Traffic on the serial link since open.
     fn link(&self) -> Result<LinkUse, DeviceError>;
 
-    /// Make the core's results wrong for a while.
-    fn inject_fault(&mut self, after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError>;
+    /// Make the core's results wrong for a while; a board refuses any while but none.
+    fn inject_fault(&mut self, _after_cycles: u64, for_cycles: u64) -> Result<(), DeviceError> {
+        match for_cycles {
+            0 => Ok(()),
+            _ => Err(DeviceError::NoInjection),
+        }
+    }
 
-    /// Stop the answers of the host memory, or resume them.
-    fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError>;
+    /// Stop the answers of the host memory, or resume them; a board refuses to stop.
+    fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
+        match on {
+            false => Ok(()),
+            true => Err(DeviceError::NoInjection),
+        }
+    }
 
     /// A board's clock and traffic; nothing where each clock cycle is simulated.
     fn port(&self) -> Option<PortUse>;

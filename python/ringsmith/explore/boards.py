@@ -13,11 +13,8 @@ from ringsmith.explore.space import common_base
 from ringsmith.hw.board.pinout import load_pinout, pinout_names
 from ringsmith.hw.synth import Board, load_board
 from ringsmith.hw.synth.boards import board_names
+from ringsmith.runtime.ports import LINE_BITS
 from ringsmith.specs import shown
-
-#: Bits on a serial line for each byte: a start and a stop bit around it.
-_LINE_BITS = 10
-
 
 def searched_names() -> list[str]:
     """Names of the boards that a search can be for, sorted."""
@@ -37,7 +34,7 @@ def searched_board(name: str) -> Board:
         return replace(
             load_board(pins.device), name=name, clock_mhz=pins.core_mhz,
             clock_source="of the board's PLL; `ringsmith bitstream` says whether a design meets it",
-            memory_gb_s=pins.baud / _LINE_BITS / 1e9,
+            memory_gb_s=pins.baud / LINE_BITS / 1e9,
         )  # fmt: skip
     if name not in board_names():
         raise InputError(f"no board {shown(name)}; boards: {', '.join(searched_names())}")

@@ -25,6 +25,8 @@ from ringsmith.specs import shown
 KIND = "board"
 #: Baud that a port may be asked for, seconds that a board may take to begin an answer.
 BAUDS, WAITS = (9_600, 12_500_000), (0.01, 60.0)
+#: Bits on a serial line for each byte: a start and a stop bit around it.
+LINE_BITS = 10
 #: How a program's end is learnt: the core's interrupt, or a look at its state now and then.
 DONE = ("interrupt", "poll")
 #: Numbers of cards, and bytes that a card's memory may be named by.
@@ -72,8 +74,8 @@ class Serial:
         return {"baud": self.baud}
 
     def ms(self, size: int) -> float:
-        """Ten bits a byte."""
-        return size * 10 / self.baud * 1e3
+        """At the line's rate."""
+        return size * LINE_BITS / self.baud * 1e3
 
 
 @dataclass(frozen=True)

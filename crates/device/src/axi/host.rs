@@ -13,7 +13,7 @@ use crate::info_block::{bit, field, read_info};
 use crate::interface::{LinkUse, PortUse, Stop};
 use crate::progress::Progress;
 use crate::registers as r;
-use crate::transport::{Ending, RawEvent, Transport};
+use crate::transport::{Ending, Transport};
 
 /// Host buffer 0 begins at a multiple of this.
 const PAGE: u64 = 4096;
@@ -339,29 +339,11 @@ impl Transport for AxiHost {
         Ok(self.progress.quiet())
     }
 
-    fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
-        Ok(Vec::new())
-    }
-
     fn link(&self) -> Result<LinkUse, DeviceError> {
         Ok(LinkUse {
             cycles: self.progress.cycles_of(self.spent),
             ..self.used
         })
-    }
-
-    fn inject_fault(&mut self, _after: u64, for_cycles: u64) -> Result<(), DeviceError> {
-        match for_cycles {
-            0 => Ok(()),
-            _ => Err(DeviceError::NoInjection),
-        }
-    }
-
-    fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
-        match on {
-            false => Ok(()),
-            true => Err(DeviceError::NoInjection),
-        }
     }
 
     fn port(&self) -> Option<PortUse> {

@@ -12,7 +12,7 @@ use crate::info_block::{bit, field};
 use crate::interface::{LinkUse, PortUse, Stop};
 use crate::progress::Progress;
 use crate::registers as r;
-use crate::transport::{Ending, RawEvent, Transport};
+use crate::transport::{Ending, Transport};
 
 /// Bytes of a register's address and value in a frame.
 const ENTRY: usize = 6;
@@ -204,28 +204,10 @@ impl Transport for SerialHost {
         Ok(self.progress.quiet())
     }
 
-    fn events(&mut self) -> Result<Vec<RawEvent>, DeviceError> {
-        Ok(Vec::new())
-    }
-
     fn link(&self) -> Result<LinkUse, DeviceError> {
         let (mut used, spent, _) = self.link.used();
         used.cycles = self.progress.cycles_of(spent);
         Ok(used)
-    }
-
-    fn inject_fault(&mut self, _after: u64, for_cycles: u64) -> Result<(), DeviceError> {
-        match for_cycles {
-            0 => Ok(()),
-            _ => Err(DeviceError::NoInjection),
-        }
-    }
-
-    fn inject_hang(&mut self, on: bool) -> Result<(), DeviceError> {
-        match on {
-            false => Ok(()),
-            true => Err(DeviceError::NoInjection),
-        }
     }
 
     fn port(&self) -> Option<PortUse> {

@@ -13,7 +13,11 @@ for the others two pinned copies of the program, which is the most that two thre
 
 Other work on the machine comes and goes by the minute, so all programs run in rounds, and of each row the round with
 the lowest median counts, for every library alike. Rows that took turns (a batch on two threads and on one) stay
-together: their ratio is of one round. On a busy machine `--continue` adds rounds to the last run.
+together: their ratio is of one round. What is measured is written after every program: `--continue` goes on with a run
+that was stopped, and adds rounds to one that was not, as a busy machine may need.
+
+Ours runs without vector instructions too and, on a processor with AVX-512, held to AVX2; the latter stands beside peers
+that can be held to it (HEXL, tfhe-ntt) and, as they are, those that cannot.
 """
 
 from __future__ import annotations
@@ -31,10 +35,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from chart import bar_chart
 from memory import SCHEMES, measure_memory, print_memory
-from table import BATCH, OURS, PORTABLE, further_tables, print_table, stored
+from rounds import Run, Step, go_on
+from table import AVX2, OURS, PORTABLE, further_tables, print_table, stored
 
 from ringsmith.gen.files import write_all
 from ringsmith.results.measure import commit_here
@@ -73,8 +79,9 @@ class Peer:
     # The command that prints sizes of keys, to which a scheme is added, and the schemes it knows.
     memory: tuple[str, ...] = ()
     schemes: tuple[str, ...] = SCHEMES
-    # Settings of its environment; with some its rows are called by its name, not by what the program says.
+    # Settings of its environment, and what its rows have behind the library's name.
     env: tuple[tuple[str, str], ...] = ()
+    held: str = ""
     thread_counts: tuple[int, ...] = (1, 2)
 
 
@@ -94,6 +101,18 @@ def need(tool: str, package: str) -> None:
         raise UnavailableError(f"{tool} is missing: install the Debian package {package}")
 
 
+def has_cpu_features() -> bool:
+    """Whether HEXL's own dependency is there; root gets it from Debian."""
+
+    def is_there() -> bool:
+        return any(Path("/usr").glob("lib*/**/CpuFeaturesConfig.cmake"))
+
+    if not is_there() and shutil.which("apt-get") and os.geteuid() == 0:
+        for command in (["update"], ["install", "-y", "libcpu-features-dev"]):
+            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
+    return is_there()
+
+
 def build_ours() -> list[Peer]:
     """This repository's own operations."""
     sh(
@@ -110,24 +129,36 @@ def build_ours() -> list[Peer]:
     program = str(ROOT / "target/release/ringsmith-bench")
     # With the decompositions that OpenFHE chooses, too.
     schemes = (*SCHEMES, "bfv-no-special", "ckks-3-digits")
-    return [
-        Peer(OURS, [program], ("--threads", "2"), (program, "memory"), schemes),
-        Peer(OURS + PORTABLE, [program], env=(("RINGSMITH_SIMD", "portable"),), thread_counts=(1,)),
-    ]
+    best = Peer(OURS, [program], ("--threads", "2"), (program, "memory"), schemes)
+    return [best, held(best, PORTABLE, RINGSMITH_SIMD="portable"), *at_avx2(best, RINGSMITH_SIMD="avx2")]
+
+
+def held(peer: Peer, level: str, *command: str, **env: str) -> Peer:
+    """A program at a lower level, by its environment or as another build; on one core."""
+    name = peer.name + level
+    return Peer(name, list(command) or peer.command, env=tuple(env.items()), held=level, thread_counts=(1,))
+
+
+def at_avx2(peer: Peer, *command: str, **env: str) -> list[Peer]:
+    """The program held to AVX2, where the processor has more: ours at its best is elsewhere the same."""
+    flags = set(re.findall(r"^flags\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M)[0].split())
+    return [held(peer, AVX2, *command, **env)] if {"avx512f", "avx512dq"} <= flags else []
 
 
 def build_rust() -> list[Peer]:
-    """fhe.rs with its nightly NTT, and tfhe-ntt; fhe.rs with its own portable NTT."""
-    manifest = str(HERE / "rust/Cargo.toml")
-    build = ["cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir"]
-    vectors, portable = BUILD / "rust", BUILD / "rust-portable"
-    sh([*build, str(vectors)], env={"RUSTC_BOOTSTRAP": "1"})
-    sh([*build, str(portable), "--no-default-features"], env={"RUSTC_BOOTSTRAP": "1"})
-    program = "release/ringsmith-peers-rust"
-    return [
-        Peer("fhe.rs, tfhe-ntt", [str(vectors / program)]),
-        Peer("fhe.rs" + PORTABLE, [str(portable / program)], thread_counts=(1,)),
-    ]
+    """fhe.rs with its nightly NTT, and tfhe-ntt; both without AVX-512; fhe.rs with its own portable NTT."""
+
+    def built(folder: str, *features: str) -> str:
+        """The program with these features."""
+        manifest, target = str(HERE / "rust/Cargo.toml"), BUILD / folder
+        build = ["cargo", "build", "--release", "--locked", "--manifest-path", manifest, "--target-dir", str(target)]
+        sh([*build, *features], env={"RUSTC_BOOTSTRAP": "1"})
+        return str(target / "release/ringsmith-peers-rust")
+
+    best = Peer("fhe.rs, tfhe-ntt", [built("rust")])
+    avx2 = at_avx2(best, built("rust-avx2", "--no-default-features", "--features", "vectors"))
+    portable = held(Peer("fhe.rs", []), PORTABLE, built("rust-portable", "--no-default-features"))
+    return [best, portable, *avx2]
 
 
 def seal_sources() -> Path:
@@ -148,10 +179,13 @@ def build_seal() -> list[Peer]:
     """SEAL 4.0.0, plain and with HEXL."""
     need("cmake", "cmake")
     names = {"hexl": "SEAL 4.0.0 + HEXL", "plain": "SEAL 4.0.0"}
-    if not list(Path("/usr").glob("lib*/**/CpuFeaturesConfig.cmake")):
+    if not has_cpu_features():
         leave_out(names.pop("hexl"), "it needs the Debian package libcpu-features-dev")
     sh(["bash", str(HERE / "seal/build.sh"), str(seal_sources()), str(BUILD / "seal"), *names])
-    return [Peer(name, [str(BUILD / f"seal/bench-{kind}"), name]) for kind, name in names.items()]
+    peers = {kind: Peer(name, [str(BUILD / f"seal/bench-{kind}"), name]) for kind, name in names.items()}
+    # Without HEXL nothing of it is vectorised by hand.
+    avx2 = at_avx2(peers["hexl"], HEXL_DISABLE_AVX512DQ="1") if "hexl" in peers else []
+    return [*peers.values(), *avx2]
 
 
 def build_lattigo() -> list[Peer]:
@@ -167,7 +201,7 @@ def peers_python() -> str:
     venv = BUILD / "venv"
     if not (venv / "bin/python").exists():
         sh([sys.executable, "-m", "venv", str(venv)])
-    sh([str(venv / "bin/pip"), "install", "-q", "-r", str(HERE / "python/requirements.txt")])
+    sh([str(venv / "bin/python"), "-m", "pip", "install", "-q", "-r", str(HERE / "python/requirements.txt")])
     return str(venv / "bin/python")
 
 
@@ -198,7 +232,7 @@ def openfhe_python() -> str:
     venv = BUILD / "venv310"
     if not (venv / "bin/python").exists():
         sh([python310(), "-m", "venv", str(venv)])
-    sh([str(venv / "bin/pip"), "install", "-q", "openfhe==1.6.1.0.22.4", "numpy==1.26.4"])
+    sh([str(venv / "bin/python"), "-m", "pip", "install", "-q", "openfhe==1.6.1.0.22.4", "numpy==1.26.4"])
     return str(venv / "bin/python")
 
 
@@ -231,7 +265,7 @@ def run_pinned(peer: Peer, cores: str, extra: Iterable[str] = ()) -> list[dict]:
     if done.returncode != 0:
         raise UnavailableError(f"{peer.name} stopped with status {done.returncode}: {done.stderr.strip()[-300:]}")
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return [{**row, "library": peer.name if peer.env else row["library"]} for row in rows]
+    return [{**row, "library": row["library"] + peer.held} for row in rows]
 
 
 def one_thread(peer: Peer) -> list[dict]:
@@ -257,50 +291,22 @@ def two_threads(peer: Peer) -> list[dict]:
     ]
 
 
-def measure(peers: list[Peer], threads: list[int], rounds: int, earlier: list[dict]) -> list[dict]:
-    """Every peer at every thread count, in rounds; of each row, or rows that took turns, the least disturbed.
+def measure(run: Run, peers: list[Peer], threads: list[int], rounds: int) -> None:
+    """Every peer at every thread count, in rounds; a peer that stops is left out of that round."""
+    by_name = {peer.name: peer for peer in peers}
 
-    The rows of earlier rounds count as one more.
-    """
-    best: dict[tuple, list[dict]] = {}
-    keep_best(best, earlier)
-    for number in range(1, rounds + 1):
-        for peer in peers:
-            for count in (count for count in threads if count in peer.thread_counts):
-                print(f"round {number}: {peer.name} on {count} core(s)", file=sys.stderr, flush=True)
-                try:
-                    rows = one_thread(peer) if count == 1 else two_threads(peer)
-                except UnavailableError as reason:
-                    leave_out(peer.name, reason)
-                    continue
-                keep_best(best, rows)
-    return [row for turns in best.values() for row in turns]
+    def rows_of(number: int, step: Step) -> list[dict]:
+        name, count = step
+        print(f"round {number} of {run.rounds}: {name} on {count} core(s)", file=sys.stderr, flush=True)
+        try:
+            return one_thread(by_name[name]) if count == 1 else two_threads(by_name[name])
+        except UnavailableError as reason:
+            leave_out(name, reason)
+            run.stopped[name] = LEFT_OUT[name]
+            return []
 
-
-def keep_best(best: dict[tuple, list[dict]], rows: list[dict]) -> None:
-    """Of all rows for the same thing (rounds, splits of the moduli) keep the least disturbed."""
-    for turns in taking_turns(rows):
-        first = turns[0]
-        key = (first["library"], first["operation"], first["n"], tuple(first["moduli_bits"]), first["threads"])
-        best[key] = less_disturbed(best.get(key, turns), turns)
-
-
-def taking_turns(rows: list[dict]) -> list[list[dict]]:
-    """The rows that took turns, together: a batch on all threads, and the same on one, which a program prints next."""
-    out: list[list[dict]] = []
-    for row in rows:
-        if row["operation"].endswith(BATCH):
-            out[-1].append(row)
-        else:
-            out.append([row])
-    return out
-
-
-def less_disturbed(a: list[dict], b: list[dict]) -> list[dict]:
-    """Of two timings of the same the one with the lower medians; a row is right only if it is in both."""
-    lower = min(a, b, key=lambda turns: sum(row["median_us"] for row in turns))
-    correct = [x["correct"] and y["correct"] for x, y in zip(a, b, strict=True)]
-    return [{**row, "correct": right} for row, right in zip(lower, correct, strict=True)]
+    steps = [(peer.name, count) for peer in peers for count in threads if count in peer.thread_counts]
+    go_on(run, steps, rounds, rows_of, RESULT)
 
 
 def transform_limits() -> str:
@@ -323,8 +329,9 @@ def machine() -> str:
     return "{}, family {} model {}".format(*name) + "".join(f", {cache}" for cache in caches)
 
 
-def this_machine(rows: list[dict], limits: str) -> Machine:
+def this_machine(run: Run, limits: str) -> Machine:
     """What the store keeps of this run."""
+    rows = run.rows
     libraries = {row["library"] for row in rows if not row["library"].startswith(OURS)}
     return Machine(
         machine=machine(),
@@ -332,7 +339,7 @@ def this_machine(rows: list[dict], limits: str) -> Machine:
         commit=commit_here(),
         date=datetime.now(UTC).date().isoformat(),
         peers=tuple(sorted(libraries)),
-        left_out=dict(sorted(LEFT_OUT.items())),
+        left_out=dict(sorted({**run.stopped, **LEFT_OUT}.items())),
         rows=tuple(stored(rows)),
         tables=further_tables(rows),
         limits=limits.strip().partition("\n")[2],
@@ -346,61 +353,82 @@ def write(path: Path, rows: list[dict]) -> None:
     part.replace(path)
 
 
-def main() -> int:
-    """Build, run, write the JSON, the table and the chart; status 1 if any result was wrong."""
+def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
+    """What was asked for; refuses what cannot be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=sorted(BUILDERS), nargs="*", help="build and run only these peers")
     parser.add_argument("--threads", type=int, choices=[1, 2], nargs="*", default=[1, 2], help="thread counts")
     parser.add_argument("--rounds", type=int, default=3, help="runs of every program (default: %(default)s)")
     parser.add_argument(
-        "--continue", dest="more", action="store_true", help="add rounds to those of the last run, on this machine"
+        "--continue", dest="more", action="store_true", help="go on with the last run; add rounds if it is whole"
     )
+    parser.add_argument("--build-only", action="store_true", help="install and build the peers, measuring nothing")
     parser.add_argument("--memory-only", action="store_true", help="sizes and peak memory, no times")
     parser.add_argument(
         "--report", action="store_true", help="print the table of the last run again, measuring nothing"
     )
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    last = Run.read(RESULT)
     if options.rounds < 1:
-        parser.error(f"argument --rounds: {options.rounds}: 1 or more")
-    last = LIMITS.read_text().split("\n")[0] if LIMITS.exists() and RESULT.exists() else "no run"
-    if options.more and last != machine():
-        print(f"error: --continue: here is {machine()}; the last run: {last}; run without it", file=sys.stderr)
-        return 2
+        refuse(f"--rounds {options.rounds}: 1 or more")
+    if options.report and last is None:
+        refuse("--report: there is no run yet: run `make bench WHAT=peers` first")
+    if options.more and (last is None or last.machine != machine()):
+        refuse(f"--continue: here is {machine()}; the last run: {last.machine if last else 'none'}; run without it")
+    return options
+
+
+def refuse(why: str) -> NoReturn:
+    """End with one line; the status is that of a wrong command."""
+    print(f"error: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def built(only: list[str] | None) -> list[Peer]:
+    """Build the peers, or only those of these builders; what cannot be had is left out."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    peers: list[Peer] = []
+    for name in only or BUILDERS:
+        print(f"building {name}", file=sys.stderr, flush=True)
+        try:
+            peers += BUILDERS[name]()
+        except UnavailableError as reason:
+            leave_out(name, reason)
+    for name in sorted(set(BUILDERS) - set(only or BUILDERS)):
+        leave_out(name, f"the run was of --only {' '.join(only or ())}")
+    return peers
+
+
+def report(run: Run, limits: str, *, store: bool) -> None:
+    """Print the tables of a run, draw its chart, and store it."""
+    print_table(run.rows)
+    print(limits)
+    if store:
+        print(f"stored: {save_machine(this_machine(run, limits)).relative_to(ROOT)}")
+        write_all(ROOT)
+    for name, reason in sorted({**run.stopped, **LEFT_OUT}.items()):
+        print(f"left out: {name}: {reason}")
+    bar_chart(run.rows, ROOT / "docs" / "bench-peers.svg")
+
+
+def main() -> int:
+    """Build, run, write the JSON, the table and the chart; status 1 if any result was wrong."""
+    options = options_of()
+    last = Run.read(RESULT)
+    run = last if last and (options.more or options.report) else Run(machine(), options.rounds)
     if not options.report:
-        BUILD.mkdir(parents=True, exist_ok=True)
-        peers: list[Peer] = []
-        for name in options.only or BUILDERS:
-            print(f"building {name}", file=sys.stderr, flush=True)
-            try:
-                peers += BUILDERS[name]()
-            except UnavailableError as reason:
-                leave_out(name, reason)
-        for name in set(BUILDERS) - set(options.only or BUILDERS):
-            leave_out(name, f"the run was of --only {' '.join(options.only)}")
+        peers = built(options.only)
+        if options.build_only:
+            return 0
         if not options.memory_only:
-            earlier = json.loads(RESULT.read_text()) if options.more else []
-            write(RESULT, measure(peers, options.threads, options.rounds, earlier))
+            measure(run, peers, options.threads, options.rounds)
             LIMITS.write_text(transform_limits())
         write(MEMORY, measure_memory(peer for peer in peers if peer.memory))
-    elif not RESULT.exists():
-        print(
-            f"error: {RESULT.relative_to(ROOT)} does not exist yet: run `make bench WHAT=peers` first", file=sys.stderr
-        )
-        return 2
+    if not options.memory_only:
+        report(run, LIMITS.read_text() if LIMITS.exists() else "", store=not options.report)
     memory = json.loads(MEMORY.read_text()) if MEMORY.exists() else []
-    rows = [] if options.memory_only else json.loads(RESULT.read_text())
-    if rows:
-        limits = LIMITS.read_text() if LIMITS.exists() else ""
-        print_table(rows)
-        print(limits)
-        if not options.report:
-            print(f"stored: {save_machine(this_machine(rows, limits)).relative_to(ROOT)}")
-            write_all(ROOT)
-        for name, reason in sorted(LEFT_OUT.items()):
-            print(f"left out: {name}: {reason}")
-        bar_chart(rows, ROOT / "docs" / "bench-peers.svg")
     print_memory(memory)
-    wrong = [row for row in (*rows, *memory) if not row["correct"]]
+    wrong = [row for row in (*run.rows, *memory) if not row["correct"]]
     for row in wrong:
         what = row.get("operation") or row["scheme"]
         print(f"wrong result: {row['library']} {what} n={row['n']} {row['moduli_bits']}", file=sys.stderr)

@@ -9,11 +9,14 @@ from collections import defaultdict
 from rich.console import Console
 from rich.table import Table
 
-from ringsmith.results.peers import Row
+from ringsmith.results.peers import Level, Row
 
 OURS = "ringsmith"
-# Ends the name of a library that ran without vector instructions; such rows are compared with each other.
+# Ends of the name of a library that ran without vector instructions, or without AVX-512 where the processor has it.
 PORTABLE = ", portable"
+AVX2 = ", AVX2"
+# The same by the level as the store calls it.
+ENDS: dict[Level, str] = {"best": "", "avx2": AVX2, "portable": PORTABLE}
 Key = tuple[str, int, str, int]
 
 
@@ -49,9 +52,24 @@ def best_peer(group: dict[str, dict], ours: str = OURS) -> dict | None:
     return min(peers, key=lambda row: row["median_us"], default=None)
 
 
+def at(rows: list[dict], level: Level) -> list[dict]:
+    """The rows that are compared at a level.
+
+    Those with its end; held to AVX2 also those of each peer that was not held to anything, or that has no vectors:
+    it may use what it likes, and none of ours does.
+    """
+    if level == "best":
+        return [row for row in rows if not row["library"].endswith((PORTABLE, AVX2))]
+    names = {row["library"] for row in rows if row["library"].endswith(ENDS[level])}
+    if level == "avx2" and names:
+        others = {row["library"] for row in rows if not row["library"].startswith(OURS)}
+        names |= {name for name in others if name + AVX2 not in names}
+    return [row for row in rows if row["library"] in names]
+
+
 def with_vectors(rows: list[dict]) -> list[dict]:
-    """The rows of libraries that used vector instructions."""
-    return [row for row in rows if not row["library"].endswith(PORTABLE)]
+    """The rows of libraries at their best."""
+    return at(rows, "best")
 
 
 BATCH = "-batch"
@@ -98,10 +116,9 @@ def lines(rows: list[dict], name: str = OURS) -> list[tuple[str, ...]]:
     return out
 
 
-def portable_lines(rows: list[dict]) -> list[tuple[str, ...]]:
-    """The same for the rows without vector instructions, where there is something to compare."""
-    portable = [row for row in rows if row["library"].endswith(PORTABLE)]
-    return [line for line in lines(portable, OURS + PORTABLE) if line[-1] != "-"]
+def held_lines(rows: list[dict], level: Level) -> list[tuple[str, ...]]:
+    """The same for the rows of a lower level, where there is something to compare."""
+    return [line for line in lines(at(rows, level), OURS + ENDS[level]) if line[-1] != "-"]
 
 
 BUDGETS = ("operation", "n", "moduli", OURS, "peers")
@@ -124,7 +141,8 @@ def print_table(rows: list[dict]) -> None:
     turns = second_thread(rows)
     tables = {
         "µs per operation (median), one run on this machine": (COLUMNS, lines(with_vectors(rows))),
-        "The same without vector instructions": (COLUMNS, portable_lines(rows)),
+        "The same held to AVX2": (COLUMNS, held_lines(rows, "avx2")),
+        "The same without vector instructions": (COLUMNS, held_lines(rows, "portable")),
         "µs per item of a batch, on one thread and on two, in turns": (TURNS, turns),
         "bits of noise budget left": (BUDGETS, budget_lines(rows)),
     }
@@ -141,19 +159,18 @@ def print_table(rows: list[dict]) -> None:
 
 
 def stored(rows: list[dict]) -> list[Row]:
-    """The lines of both tables as the store keeps them; lines that ours is not in are left out."""
-    portable = [row for row in rows if row["library"].endswith(PORTABLE)]
+    """The lines of all tables as the store keeps them; lines that ours is not in are left out."""
     out = []
-    for is_portable, some, name in ((False, with_vectors(rows), OURS), (True, portable, OURS + PORTABLE)):
-        for (operation, n, moduli, threads), group in grouped(some).items():
-            ours, peer = group.get(name), best_peer(group, name)
-            if ours is None or (is_portable and peer is None):
+    for level, end in ENDS.items():
+        for (operation, n, moduli, threads), group in grouped(at(rows, level)).items():
+            ours, peer = group.get(OURS + end), best_peer(group, OURS + end)
+            if ours is None or (level == "portable" and peer is None):
                 continue
             row = {"ours_us": round(ours["median_us"], 1), "spread": round(ours["spread"], 2)}
             if peer:
                 ratio = round(peer["median_us"] / ours["median_us"], 2)
                 row |= {"peer": peer["library"], "peer_us": round(peer["median_us"], 1), "ratio": ratio}
-            out.append(Row(operation=operation, n=n, moduli=moduli, threads=threads, is_portable=is_portable, **row))
+            out.append(Row(operation=operation, n=n, moduli=moduli, threads=threads, level=level, **row))
     return out
 
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The round that counts among several, and the speed-up by a second thread."""
 
-from run import keep_best, less_disturbed
+from pathlib import Path
+
+import pytest
+from rounds import Run, go_on, keep_best, less_disturbed
 from table import budget_lines, second_thread, second_thread_summary, stored
 
 
@@ -64,3 +67,53 @@ def test_the_store_keeps_ours_beside_the_fastest_peer() -> None:
     assert [(one.operation, one.ours_us, one.peer, one.peer_us, one.ratio) for one in kept] == [
         ("ntt", 3.0, "peer", 6.0, 2.0)
     ]
+
+
+def test_held_to_avx2_ours_stands_beside_peers_at_most_as_wide() -> None:
+    def named(library: str, median: float) -> dict:
+        return {**row("ntt", 1, median), "library": library}
+
+    rows = [named("ringsmith", 1.0), named("hexl", 1.5), named("plain", 6.0), named("rust", 1.25)]
+    rows += [named("ringsmith, AVX2", 2.0), named("hexl, AVX2", 3.0), named("rust, AVX2", 4.0)]
+    rows += [named("ringsmith, portable", 8.0), named("rust, portable", 2.5)]
+    kept = {one.level: (one.ours_us, one.peer, one.ratio) for one in stored(rows)}
+    assert kept == {
+        "best": (1.0, "rust", 1.25),
+        "avx2": (2.0, "rust, portable", 1.25),
+        "portable": (8.0, "rust, portable", 0.31),
+    }
+    # On a processor without AVX-512 the best is AVX2, and no second table says the same.
+    assert {one.level for one in stored([row for row in rows if ", AVX2" not in row["library"]])} == {
+        "best",
+        "portable",
+    }
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    path, steps, ran = tmp_path / "run.json", [("ringsmith", 1), ("peer", 1)], []
+
+    def rows_of(number: int, step: tuple[str, int]) -> list[dict]:
+        ran.append((number, step[0]))
+        if len(ran) == 4:
+            raise KeyboardInterrupt
+        return [{**row("ntt", 1, 10.0 - len(ran)), "library": step[0]}]
+
+    with pytest.raises(KeyboardInterrupt):
+        go_on(Run("here", 2), steps, 2, rows_of, path)
+    run = Run.read(path)
+    assert run is not None
+    go_on(run, steps, 2, rows_of, path)
+    assert ran == [(1, "ringsmith"), (1, "peer"), (2, "ringsmith"), (2, "peer"), (2, "peer")]
+    assert [one["median_us"] for one in run.rows] == [7.0, 5.0]
+    # One that is whole gets as many rounds more; one program may get them alone.
+    run = Run.read(path)
+    assert run is not None
+    go_on(run, steps[1:], 1, rows_of, path)
+    assert (run.rounds, ran[-1], len(ran)) == (3, (3, "peer"), 6)
+    assert run.missing(steps) == [(3, ("ringsmith", 1))]
+
+
+def test_what_is_no_run_is_none(tmp_path: Path) -> None:
+    assert Run.read(tmp_path / "none.json") is None
+    (tmp_path / "old.json").write_text("[]")
+    assert Run.read(tmp_path / "old.json") is None

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from ringsmith.results.peers import Machine, Row, load_machines
+from ringsmith.results.peers import Level, Machine, Row, load_machines
 from ringsmith.results.records import Record, load_records
 
 PAGE = Path("docs") / "bench-peers.md"
@@ -31,6 +31,18 @@ HEXL = "openfhe-hexl"
 BY_HAND = """ By hand, n = {n:.0f}, HPSPOVERQ, it
 takes {multiply_us:.0f} µs for a BFV multiplication and {relinearised_us:.0f} µs with relinearisation, ringsmith on the
 same machine {ours_multiply_us:.0f} and {ours_relinearised_us:.0f} µs: the strongest BFV peer known to us."""
+#: The levels of the first table, and what stands behind the processor's name.
+BESIDE: dict[Level, str] = {"best": "", "avx2": ", held to AVX2"}
+#: The lower levels of a machine's section: title and what was held how.
+HELD: dict[Level, str] = {
+    "avx2": """### Held to AVX2
+
+Ours with `RINGSMITH_SIMD=avx2`, HEXL with `HEXL_DISABLE_AVX512DQ`, fhe.rs and tfhe-ntt built without AVX-512; the other
+peers as they are, whatever they use.""",
+    "portable": """### Without vector instructions
+
+Ours with `RINGSMITH_SIMD=portable`.""",
+}
 COLUMNS = ("operation", "n", "moduli", "threads", "ringsmith", "spread", "best peer", "its time", "ratio")
 
 
@@ -49,13 +61,19 @@ def page(machines: tuple[Machine, ...], records: tuple[Record, ...]) -> str:
 
 def _summary(machines: tuple[Machine, ...]) -> list[str]:
     operations = sorted({row.operation for machine in machines for row in machine.rows})
-    lines = _table(("operation", *(short(machine) for machine in machines), "fastest peer, mostly"), [])
+    shown = [(machine, level) for machine in machines for level in BESIDE if any(_at(machine, level))]
+    names = (f"{short(machine)}{BESIDE[level]}" for machine, level in shown)
+    lines = _table(("operation", *names, "fastest peer, mostly"), [])
     for operation in operations:
-        ratios = [machine.ratios(operation) for machine in machines]
+        ratios = [machine.ratios(operation, level) for machine, level in shown]
         if any(ratios):
             cells = [_range(found) if found else "–" for found in ratios]
             lines.append(f"| {operation} | {' | '.join(cells)} | {_rival(machines, operation)} |")
     return lines
+
+
+def _at(machine: Machine, level: Level) -> list[Row]:
+    return [row for row in machine.rows if row.level == level]
 
 
 def short(machine: Machine) -> str:
@@ -70,22 +88,20 @@ def _range(ratios: list[float]) -> str:
 
 def _rival(machines: tuple[Machine, ...], operation: str) -> str:
     rows = [row for machine in machines for row in machine.rows if row.operation == operation and row.threads == 1]
-    return Counter(row.peer for row in rows if row.peer and not row.is_portable).most_common(1)[0][0]
+    return Counter(row.peer for row in rows if row.peer and row.level in BESIDE).most_common(1)[0][0]
 
 
 def _section(machine: Machine) -> str:
-    vectors = [row for row in machine.rows if not row.is_portable]
-    portable = [row for row in machine.rows if row.is_portable]
     out = ["", f"## {short(machine)}", ""]
     out += [f"`{machine.command}`, commit {machine.commit}, {machine.date}, {machine.machine}.", ""]
     out += [f"Peers: {', '.join(machine.peers)}."]
     out += [f"Left out: {name} ({reason})." for name, reason in sorted(machine.left_out.items())]
-    out += ["", *_table(COLUMNS, map(_cells, vectors))]
+    out += ["", *_table(COLUMNS, map(_cells, _at(machine, "best")))]
     for title, text in machine.tables.items():
         out += ["", f"### {title}", "", text]
-    if portable:
-        out += ["", "### Without vector instructions", "", "Ours with `RINGSMITH_SIMD=portable`.", ""]
-        out += _table(COLUMNS, map(_cells, portable))
+    for level, head in HELD.items():
+        if rows := _at(machine, level):
+            out += ["", head, "", *_table(COLUMNS, map(_cells, rows))]
     if machine.limits:
         out += ["", "The transforms against their arithmetic limit, best (median):", "", "```", machine.limits, "```"]
     return "\n".join(out) + "\n"

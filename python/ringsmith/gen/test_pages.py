@@ -116,14 +116,23 @@ def test_a_figure_changed_in_the_store_is_drift_in_each_page_that_shows_it(tmp_p
 
 def test_a_machine_beside_other_libraries_is_drift_of_its_page(tmp_path: Path) -> None:
     root = copied(tmp_path)
-    (machine,) = load_machines(root / "spec" / "results" / "peers")
-    other = replace(machine, machine="Another, family 1 model 2", rows=machine.rows[:1])
+    page = root / "docs" / "bench-peers.md"
+    sections = page.read_text().count("\n## ")
+    machine = load_machines(root / "spec" / "results" / "peers")[0]
+    row = machine.rows[0]
+    rows = (row, replace(row, level="avx2", ratio=1.25), replace(row, level="portable", ratio=0.75))
+    other = replace(machine, machine="Another, family 1 model 2", rows=rows, tables={}, limits="")
     save_machine(other, root / "spec" / "results" / "peers")
     assert stale(root) == [Path("docs/bench-peers.md")]
     write_all(root)
-    page = (root / "docs" / "bench-peers.md").read_text()
-    assert "| operation | Another, family 1 model 2 | Intel Xeon, family 6 model 207 |" in page
-    assert page.count("\n## ") == 3
+    text = page.read_text()
+    assert "| operation | Another, family 1 model 2 | Another, family 1 model 2, held to AVX2 |" in text
+    assert f"| {row.operation} | {row.ratio:.2f} | 1.25 |" in text
+    assert text.count("\n## ") == sections + 1
+    section = text.partition("\n## Another")[2].partition("\n## ")[0]
+    assert [line for line in section.splitlines() if line.startswith("### ")] == [
+        "### Held to AVX2", "### Without vector instructions",
+    ]  # fmt: skip
 
 
 def test_what_grew_old_is_no_drift(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ringsmith.errors import InputError
 from ringsmith.files import read_json, write_text
@@ -17,6 +17,8 @@ from ringsmith.scalars import is_int, is_number
 
 PEERS = RESULTS / "peers"
 _MODEL = re.compile(r"family (\d+) model (\d+)")
+#: The instructions that a row's times are of: the processor's best, AVX2 where it has more, no vectors.
+Level = Literal["best", "avx2", "portable"]
 #: Files of machines that are read; far more than anybody measures.
 MOST = 100
 
@@ -37,7 +39,7 @@ class Row:
     peer: str = ""
     peer_us: float = 0.0
     ratio: float = 0.0
-    is_portable: bool = False
+    level: Level = "best"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,22 +67,25 @@ class Machine:
         text = f"family-{known[1]}-model-{known[2]}" if known else self.machine.lower()
         return re.sub(r"[^a-z0-9]+", "-", text).strip("-")[:60] or "unknown"
 
-    def ratios(self, operation: str) -> list[float]:
-        """Return the ratios of an operation on one thread with vector instructions, the least first."""
-        rows = [row for row in self.rows if row.operation == operation and row.threads == 1 and not row.is_portable]
+    def ratios(self, operation: str, level: Level = "best") -> list[float]:
+        """Return the ratios of an operation on one thread at a level, the least first."""
+        rows = [row for row in self.rows if (row.operation, row.threads, row.level) == (operation, 1, level)]
         return sorted(row.ratio for row in rows if row.ratio)
 
     def figures(self) -> dict[str, float]:
-        """Return what pages may show, by name: the least and the greatest ratio of each operation, and its times."""
+        """Return what pages may show, by name: the least and the greatest ratio of each operation, and its times.
+
+        Names begin with `peers-` and the machine's slug, held to AVX2 with `-avx2` behind that.
+        """
         found: dict[str, float] = {}
-        for operation in {row.operation for row in self.rows}:
-            if ratios := self.ratios(operation):
-                found |= {
-                    f"peers-{self.slug}.{operation}.{end}": ratios[at] for end, at in (("least", 0), ("most", -1))
-                }
-        for row in self.rows:
-            if row.threads == 1 and not row.is_portable:
-                name = f"peers-{self.slug}.{row.operation}.{row.n}.{row.moduli}"
+        levels: tuple[tuple[Level, str], ...] = (("best", f"peers-{self.slug}"), ("avx2", f"peers-{self.slug}-avx2"))
+        for level, start in levels:
+            rows = [row for row in self.rows if row.threads == 1 and row.level == level]
+            for operation in {row.operation for row in rows}:
+                if ratios := self.ratios(operation, level):
+                    found |= {f"{start}.{operation}.least": ratios[0], f"{start}.{operation}.most": ratios[-1]}
+            for row in rows:
+                name = f"{start}.{row.operation}.{row.n}.{row.moduli}"
                 found |= {f"{name}.us": row.ours_us} | ({f"{name}.peer_us": row.peer_us} if row.peer else {})
         return found
 
@@ -111,7 +116,7 @@ def save_machine(machine: Machine, folder: Path | None = None) -> Path:
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row without what is not known."""
-    return {key: value for key, value in row.items() if value not in ("", 0.0, False) or key in ("ours_us", "spread")}
+    return {key: value for key, value in row.items() if value not in ("", 0.0, "best") or key in ("ours_us", "spread")}
 
 
 def _machine(path: Path, data: Any) -> Machine:
@@ -149,4 +154,6 @@ def _row(path: Path, number: int, entry: Any) -> Row:
         or row.ours_us == 0
     ):
         raise InputError(f"{path}: row {number}: times must be above 0 and names text on one line without '|'")
+    if row.level not in get_args(Level):
+        raise InputError(f"{path}: row {number}: level must be one of {', '.join(get_args(Level))}, not {row.level!r}")
     return row

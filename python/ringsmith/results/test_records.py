@@ -80,6 +80,18 @@ def test_a_machine_replaces_its_own_rows_only(tmp_path: Path) -> None:
     assert MACHINE.figures()["peers-family-6-model-207.ntt.least"] == 1.5
 
 
+def test_rows_held_to_a_level_have_names_of_their_own(tmp_path: Path) -> None:
+    held = (replace(ROW, level="avx2", ratio=1.2), replace(ROW, level="portable", ratio=0.9))
+    path = save_machine(replace(MACHINE, rows=(ROW, *held)), tmp_path)
+    (machine,) = load_machines(tmp_path)
+    assert (machine.rows, machine.ratios("ntt"), machine.ratios("ntt", "avx2")) == ((ROW, *held), [2.0], [1.2])
+    names = {name: value for name, value in machine.figures().items() if name.endswith(".least")}
+    assert names == {"peers-family-6-model-207.ntt.least": 2.0, "peers-family-6-model-207-avx2.ntt.least": 1.2}
+    path.write_text(path.read_text().replace('"avx2"', '"avx3"'))
+    with pytest.raises(InputError, match="row 2: level must be one of best, avx2, portable, not 'avx3'"):
+        load_machines(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("rows", [{"operation": "ntt"}]), ("rows", 3), ("machine", 3), ("left_out", []), ("more", 1)]
 )

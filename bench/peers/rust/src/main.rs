@@ -3,6 +3,7 @@
 //! decomposes over the ciphertext moduli, so a set named `36+36+37` elsewhere is `36+36` ciphertext bits here too.
 //!
 //! Without the feature `vectors` it is fhe.rs with its own portable transforms, and those alone instead of tfhe-ntt.
+//! The rows do not say of which build they are: the command knows.
 
 use std::time::{Duration, Instant};
 
@@ -92,11 +93,7 @@ fn is_prime(value: u64) -> bool {
 }
 
 /// The library that the BFV rows, and without vectors all rows, belong to.
-const FHE: &str = if cfg!(feature = "vectors") {
-    "fhe.rs 0.1.1"
-} else {
-    "fhe.rs 0.1.1, portable"
-};
+const FHE: &str = "fhe.rs 0.1.1";
 
 /// The library that the transforms belong to.
 const NTT: &str = if cfg!(feature = "vectors") {

@@ -55,8 +55,8 @@ def best_peer(group: dict[str, dict], ours: str = OURS) -> dict | None:
 def at(rows: list[dict], level: Level) -> list[dict]:
     """The rows that are compared at a level.
 
-    Those with its end; held to AVX2 also those of each peer that was not held to anything, or that has no vectors:
-    it may use what it likes, and none of ours does.
+    Those with its end. For AVX2 also the rows of each peer that has no build or setting for it: such a peer may use
+    wider vectors, ours may not.
     """
     if level == "best":
         return [row for row in rows if not row["library"].endswith((PORTABLE, AVX2))]

@@ -37,8 +37,8 @@ BESIDE: dict[Level, str] = {"best": "", "avx2": ", held to AVX2"}
 HELD: dict[Level, str] = {
     "avx2": """### Held to AVX2
 
-Ours with `RINGSMITH_SIMD=avx2`, HEXL with `HEXL_DISABLE_AVX512DQ`, fhe.rs and tfhe-ntt built without AVX-512; the other
-peers as they are, whatever they use.""",
+Ours with `RINGSMITH_SIMD=avx2`, HEXL with `HEXL_DISABLE_AVX512DQ`, fhe.rs and tfhe-ntt built without AVX-512; other
+peers as they are, with wider vectors where they use them.""",
     "portable": """### Without vector instructions
 
 Ours with `RINGSMITH_SIMD=portable`.""",

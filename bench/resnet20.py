@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ResNet-20's shape on encrypted images of 32 x 32 pixels in three channels: 21 convolutions, 19 activations.
 
-    python bench/resnet20.py                                     # reads, compiles (slow), tells what a run takes
+    python bench/resnet20.py                                     # reads, compiles, tells what a run takes
     python bench/resnet20.py --run 1 --threads 2                 # encrypts and evaluates an image as well
     python bench/resnet20.py --onnx FILE --images FILE.npy       # a network and images (count, channels, y, x) of yours
     python bench/resnet20.py --side 8 --channels 1 --widths 4 8 --blocks 1      # a small one

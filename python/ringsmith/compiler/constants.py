@@ -8,12 +8,8 @@ when the program runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
-from numpy.typing import NDArray
-
-from ringsmith.compiler.encoding import Encoding, open_encoding
+from ringsmith.compiler.encoding import open_encoding
 from ringsmith.compiler.params import noise
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
@@ -23,19 +19,11 @@ from ringsmith.ir.graph import ordered
 from ringsmith.ir.index_map import taken
 from ringsmith.parallel import side_by_side
 
-Array = NDArray[Any]
-
 
 def encodings(circuit: Circuit) -> list[tuple[int, float]]:
     """Return the plaintexts whose values bear on the noise: number and scale."""
     # Which key inputs are encrypted under has no part in it.
     return described(circuit, "secret").encodings()
-
-
-def measure(circuit: Circuit, encoding: Encoding, values: Mapping[int, Array]) -> noise.Effects:
-    """Return the noise effects of the plaintexts with values."""
-    keys = [key for key in encodings(circuit) if key[0] in values]
-    return dict(zip(keys, side_by_side(lambda key: encoding.effect(values[key[0]], key[1]), keys), strict=True))
 
 
 def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
@@ -45,8 +33,12 @@ def constants_are_ordinary(circuit: Circuit, params: ParameterSet) -> bool:
     if not used:
         return True
     nodes = evaluate(ordered(circuit.plains[number].node for number in sorted(used)), {})
-    values = {
-        number: taken(plain.gather, nodes[id(plain.node)]) for number in used for plain in [circuit.plains[number]]
-    }
-    effects = measure(circuit, open_encoding(params), values)
-    return max(effects.values(), default=-math.inf) <= noise.ordinary_effect(params)
+    encoding = open_encoding(params)
+
+    def effect(key: tuple[int, float]) -> float:
+        number, scale = key
+        plain = circuit.plains[number]
+        return encoding.effect(taken(plain.gather, nodes[id(plain.node)]), scale)
+
+    effects = side_by_side(effect, [key for key in encodings(circuit) if key[0] in used])
+    return max(effects, default=-math.inf) <= noise.ordinary_effect(params)

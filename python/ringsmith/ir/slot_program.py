@@ -7,7 +7,7 @@ Every operation acts on all slots at once. Equal operations on equal operands ar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -28,15 +28,24 @@ CIPHER_PRODUCTS = tuple(kind for kind, facts in FACTS.items() if facts.parts == 
 
 @dataclass(frozen=True, eq=False)
 class PlainOperand:
-    """A plaintext made when the program runs: slot s holds element `gather[s]` of a plain node, or 0 where it is -1."""
+    """A plaintext made when the program runs: slot s holds element `gather[s]` of a plain node, or 0 where it is -1.
+
+    `given`: the gather, or what makes it each time it is asked for.
+    """
 
     node: Node
-    gather: Index
+    given: Index | Callable[[], Index]
+
+    @property
+    def gather(self) -> Index:
+        """Of each slot the element of the node, -1 for none."""
+        return self.given() if callable(self.given) else self.given
 
     @cached_property
     def bound(self) -> Any:
         """Return the largest magnitude a slot can hold: an int if the node is exact, else a float."""
-        used = self.gather[self.gather >= 0]
+        gather = self.gather
+        used = gather[gather >= 0]
         return max(magnitude(end.reshape(-1)[used]) for end in (self.node.low, self.node.high))
 
     @cached_property
@@ -55,9 +64,10 @@ class PlainOperand:
     @cached_property
     def integer(self) -> int | None:
         """Return the integer that every slot holds, or None: such a plaintext needs no scale."""
-        if self.node.op is not Op.CONSTANT or (self.gather < 0).any():
+        gather = self.gather
+        if self.node.op is not Op.CONSTANT or (gather < 0).any():
             return None
-        values = self.node.low.reshape(-1)[self.gather]
+        values = self.node.low.reshape(-1)[gather]
         first = values[0]
         whole = int(first) == first and (values == first).all() and abs(first) < 2**31
         return int(first) if whole else None
@@ -65,9 +75,10 @@ class PlainOperand:
     @cached_property
     def uniform(self) -> bool:
         """Return whether every slot holds the same number: its encoding rounds one coefficient."""
-        if (self.gather < 0).any():
+        gather = self.gather
+        if (gather < 0).any():
             return False
-        held = self.node.low.reshape(-1)[self.gather] if self.node.op is Op.CONSTANT else self.gather
+        held = self.node.low.reshape(-1)[gather] if self.node.op is Op.CONSTANT else gather
         return bool((held == held[0]).all())
 
 
@@ -226,6 +237,14 @@ class Plains:
         if key not in self._known:
             self._known[key] = len(self.items)
             self.items.append(PlainOperand(node, gather))
+        return self._known[key]
+
+    def shared(self, operand: PlainOperand) -> int:
+        """Return the number of a plaintext of which each has one operand, added if it is new."""
+        key = (id(operand), b"")
+        if key not in self._known:
+            self._known[key] = len(self.items)
+            self.items.append(operand)
         return self._known[key]
 
 

@@ -7,18 +7,20 @@ A convolution has as many distinct weights as its kernel, however large the imag
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.ir.geometry import Index
 from ringsmith.ir.graph import Shape
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int32]
 
-#: Products of entries that one evaluation holds at a time.
+#: Factors that one evaluation holds at a time.
 _AT_ONCE = 1 << 23
 
 
@@ -63,12 +65,33 @@ class SparseMap:
         flat = np.asarray(x, dtype=np.float64).reshape(-1, self.width)
         found = np.zeros((len(flat), self.height))
         if self.size:
-            held, starts = np.unique(self.rows, return_index=True)
-            values, each = self.values, max(_AT_ONCE // self.size, 1)
-            for first in range(0, len(flat), each):
-                some = flat[first : first + each]
-                found[first : first + each, held] = np.add.reduceat(some[:, self.columns] * values, starts, axis=1)
+            for rows, columns, values in self._products():
+                each = max(_AT_ONCE // columns.size, 1)
+                for first in range(0, len(flat), each):
+                    some = np.moveaxis(flat[first : first + each][:, columns], 0, 1)
+                    found[first : first + each, rows] = np.moveaxis(some @ values, 1, 0)
         return found.reshape(*np.shape(x)[:-1], self.height)
+
+    def _products(self) -> Iterator[tuple[Index, Index, Array]]:
+        """Yield products of matrices that make the map: result elements (count, r), the elements (count, c) that they
+        are made of, and weights (count, c, r).
+
+        A convolution makes the elements of one place in all its channels of the same elements.
+        """
+        held, starts = np.unique(self.rows, return_index=True)
+        counts = np.diff(np.r_[starts, self.size])
+        marks = np.random.default_rng(3).integers(1 << 63, size=self.width, dtype=np.uint64)
+        alike = np.stack([np.add.reduceat(marks[self.columns], starts), counts.astype(np.uint64)])
+        _, group = np.unique(alike, axis=1, return_inverse=True)
+        order = np.argsort(group.reshape(-1), kind="stable")
+        sizes = np.bincount(group.reshape(-1))
+        firsts = np.cumsum(sizes) - sizes
+        values, shapes = self.values, np.stack([counts[order[firsts]], sizes])
+        for length, size in np.unique(shapes, axis=1).T:
+            own = firsts[(shapes[0] == length) & (shapes[1] == size)]
+            members = order[own[:, None] + np.arange(size)]
+            entries = starts[members][..., None] + np.arange(length)
+            yield held[members], self.columns[entries[:, 0]], np.moveaxis(values[entries], 1, 2)
 
     @property
     def is_identity(self) -> bool:
@@ -116,8 +139,9 @@ class SparseMap:
 def _of(like: SparseMap, rows: Any, columns: Any, values: Array) -> SparseMap:
     """Return the map of these entries between the same tensors, equal weights once and zeros left out."""
     kept = values != 0
-    weights, picks = np.unique(values[kept], return_inverse=True)
-    row, column, pick = (np.asarray(own, dtype=np.int32) for own in (rows[kept], columns[kept], picks.reshape(-1)))
+    weights = np.unique(values[kept])
+    picks = np.searchsorted(weights, values[kept])
+    row, column, pick = (np.asarray(own, dtype=np.int32) for own in (rows[kept], columns[kept], picks))
     return SparseMap(like.given, like.made, row, column, pick, weights, like.stride)
 
 
@@ -126,9 +150,12 @@ def sparse_map(
 ) -> SparseMap:
     """Return the map of entries in any order; those of one place are added."""
     places = np.asarray(rows, dtype=np.int64) * math.prod(given) + np.asarray(columns, dtype=np.int64)
-    held, number = np.unique(places, return_inverse=True)
+    order = np.argsort(places, kind="stable")
+    ranked, terms = places[order], np.asarray(values, dtype=np.float64)[order]
+    first = np.r_[True, np.diff(ranked) != 0] if len(ranked) else np.zeros(0, dtype=bool)
+    held = ranked[first]
     total = np.zeros(len(held))
-    np.add.at(total, number.reshape(-1), np.asarray(values, dtype=np.float64))
+    np.add.at(total, np.cumsum(first) - 1, terms)
     none = np.zeros(0, dtype=np.int32)
     like = SparseMap(given, made, none, none, none, np.zeros(0), stride)
     return _of(like, held // math.prod(given), held % math.prod(given), total)

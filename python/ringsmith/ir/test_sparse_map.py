@@ -28,6 +28,19 @@ def test_a_map_is_its_matrix(share: float) -> None:
     np.testing.assert_allclose(found.scaled(factors).dense(), factors[:, None] * matrix)
 
 
+def test_rows_of_the_same_elements_are_one_product() -> None:
+    # Two channels of three places each, whose elements differ from place to place.
+    matrix = np.zeros((6, 6))
+    for place, columns in enumerate([[0, 1], [1, 2, 5], [3]]):
+        matrix[np.ix_(columns, [place, 3 + place])] = RNG.normal(size=(len(columns), 2))
+    found = of_matrix(matrix, (6,), (2, 3))
+    assert [(rows.shape, columns.shape) for rows, columns, _ in found._products()] == [
+        ((1, 2), (1, 1)), ((1, 2), (1, 2)), ((1, 2), (1, 3)),
+    ]  # fmt: skip
+    x = RNG.normal(size=(5, 6))
+    np.testing.assert_allclose(found(x), x @ matrix, atol=1e-12)
+
+
 def test_maps_one_after_the_other() -> None:
     (a, first), (b, second) = random_map((5,), (2, 4)), random_map((2, 4), (3,))
     both = a.then(b)

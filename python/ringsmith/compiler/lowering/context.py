@@ -9,6 +9,7 @@ import numpy as np
 
 from ringsmith.compiler.lowering.align import PlainView, combine, same_places
 from ringsmith.compiler.lowering.choices import Choices
+from ringsmith.compiler.lowering.diagonals import LinearMaps
 from ringsmith.compiler.lowering.layout import Packed, spread
 from ringsmith.compiler.lowering.moves import Mask
 from ringsmith.compiler.lowering.places import placed_zeros
@@ -33,6 +34,7 @@ class Context:
     builder: Builder
     sent: Sent
     choices: Choices
+    maps: LinearMaps
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,11 +131,12 @@ class _Fusion:
         """Return the plaintext with its slots moved by a distance."""
         steps = distance % self.program.slots.width
         operand = self.plains[plain]
-        if steps == 0 or operand.integer is not None or (operand.gather == operand.gather[0]).all():
+        gather = operand.gather
+        if steps == 0 or operand.integer is not None or (gather == gather[0]).all():
             return plain
         if (plain, steps) not in self.turned:
             self.turned[plain, steps] = len(self.plains)
-            self.plains.append(PlainOperand(operand.node, self.program.slots.turned(operand.gather, steps)))
+            self.plains.append(PlainOperand(operand.node, self.program.slots.turned(gather, steps)))
         return self.turned[plain, steps]
 
     def _steps(self, group: list[_Leaf]) -> Terms:

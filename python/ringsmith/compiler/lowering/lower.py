@@ -15,6 +15,7 @@ from ringsmith.compiler.lowering.align import PlainView, combine_plain, negate
 from ringsmith.compiler.lowering.choices import Choices, Decision
 from ringsmith.compiler.lowering.context import MOST_SENT, Context, Operand, Value, combined
 from ringsmith.compiler.lowering.contraction import matmul
+from ringsmith.compiler.lowering.diagonals import LinearMaps
 from ringsmith.compiler.lowering.fuse import fuse
 from ringsmith.compiler.lowering.layout import Packed, pack, packings
 from ringsmith.compiler.lowering.moves import Mask
@@ -59,16 +60,20 @@ class LayoutSearch:
         self.results = results
         self.key = key
         self.found: dict[Slots, search.Found] = {}
+        self._maps: dict[Slots, LinearMaps] = {}
 
     def thrifty(self) -> LayoutSearch:
         """Return the search for layouts of few rotation keys."""
-        return LayoutSearch(self.graph, self.arguments, self.results, cost.DEAR_KEY)
+        other = LayoutSearch(self.graph, self.arguments, self.results, cost.DEAR_KEY)
+        other._maps = self._maps
+        return other
 
     def __call__(self, slots: Slots) -> SlotProgram:
         """Return the program of the cheapest layouts."""
         if slots not in self.found:
             tell(f"layouts for {slots.count} slots")
-            lower = partial(lowered, self.graph, self.arguments, slots, handed=self.results(slots))
+            maps = self._maps.setdefault(slots, LinearMaps(slots))
+            lower = partial(lowered, self.graph, self.arguments, slots, handed=self.results(slots), maps=maps)
             self.found[slots] = search.cheapest(lower, self.key)
         return self.found[slots].program
 
@@ -93,10 +98,11 @@ def _subject(decision: Decision, nodes: Sequence[Node]) -> str:
 
 def lowered(
     graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None = None,
-    handed: Results | None = None,
+    handed: Results | None = None, maps: LinearMaps | None = None,
 ) -> SlotProgram:  # fmt: skip
-    """Lower a graph by choices; raise `TooLongError` beyond `limit` operations."""
-    return fuse(_Lowering(graph, arguments, slots, choices, limit, handed or {}).run())
+    """Lower a graph by choices; raise `TooLongError` beyond `limit` operations. `maps`: what is known of its maps."""
+    maps = maps or LinearMaps(slots)
+    return fuse(_Lowering(graph, arguments, slots, choices, limit, handed or {}, maps).run())
 
 
 class _Lowering:
@@ -104,7 +110,7 @@ class _Lowering:
 
     def __init__(
         self, graph: Graph, arguments: Mapping[str, Argument], slots: Slots, choices: Choices, limit: int | None,
-        handed: Results,
+        handed: Results, maps: LinearMaps,
     ) -> None:  # fmt: skip
         self.handed = handed
         self.graph = graph
@@ -113,7 +119,7 @@ class _Lowering:
         self.choices = choices
         self.builder = Builder(slots, limit)
         self.sent = Sent(self.builder)
-        self.context = Context(slots, self.builder, self.sent, choices)
+        self.context = Context(slots, self.builder, self.sent, choices, maps)
         self.values: dict[int, Value] = {}
         self.views: dict[int, View] = {}
         self.numbers: dict[int, int] = {}

@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ringsmith.compiler.lowering import diagonals
+from ringsmith.compiler.lowering.lower import LayoutSearch, lower
+from ringsmith.compiler.lowering.test_layouts import graph_of
 from ringsmith.compiler.lowering.test_lowering import check
 from ringsmith.compiler.lowering.test_transforms import transforms
 from ringsmith.errors import KernelError
 from ringsmith.frontend.declare import Encrypted
 from ringsmith.frontend.tensor import linear
 from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.geometry import Slots
+from ringsmith.ir.kinds import Kind
+from ringsmith.ir.slot_program import SlotProgram
 from ringsmith.ir.sparse_map import SparseMap, of_matrix, sparse_map
 from ringsmith.runtime.kernel import kernel
 
@@ -106,3 +113,38 @@ def test_integers_take_a_matrix() -> None:
         kernel(scheme="bfv", x=Encrypted(3, bound=1))(lambda x: linear(x, own)).compile()
     with pytest.raises(KernelError, match=r"shape \(3,\) and a tensor of shape \(4,\)"):
         on((4,))(lambda x: linear(x, own)).compile()
+
+
+def test_equal_diagonals_are_one_plaintext() -> None:
+    every = np.arange(64)
+    # All elements doubled, over two ciphertexts: the diagonal of the first one is that of the second.
+    doubled = sparse_map((64,), (64,), every, every, np.full(64, 2.0))
+    program = program_of(doubled)
+    assert [op.kind for op in program.ops].count(Kind.MULTIPLY_PLAIN) == 2
+    assert len(program.plains) == 1
+    # A weight stands at the same places of both ciphertexts, but each has its own.
+    scaled = sparse_map((64,), (64,), every, every, np.repeat([2.0, 3.0], 32))
+    assert len(program_of(scaled).plains) == 2
+
+
+def program_of(own: SparseMap) -> SlotProgram:
+    made = on((64,))(lambda x: linear(x, own))
+    return lower(graph_of(made), made.arguments, Slots(1, 32))
+
+
+def test_a_layout_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, plain = Counter[Any](), diagonals._Entries.way
+
+    def way(self: Any) -> Any:
+        key = id(self.node), self._given.tobytes(), self._source.tobytes(), self.layout.name
+        looked[key] += 1
+        return plain(self)
+
+    monkeypatch.setattr(diagonals._Entries, "way", way)
+    first, second = convolution((2, 8, 8), 4, 3, 2, 1), convolution((4, 4, 4), 4, 3, 1, 1)
+    made = on((2, 8, 8))(lambda x: linear(linear(x, first) ** 2, second))
+    search = LayoutSearch(graph_of(made), made.arguments)
+    search(Slots(1, 512))
+    search.thrifty()(Slots(1, 512))
+    assert len(search.found[Slots(1, 512)].layouts) > 3
+    assert set(looked.values()) == {1}

@@ -21,6 +21,8 @@ from ringsmith.ir.kinds import Kind
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, InputPacking, PlainOperand, Transform
 
 Magnitudes = NDArray[np.float64]
+#: Bytes of plaintexts that are kept for their next use.
+_KEPT = 1 << 26
 _PRODUCTS_WITH_PLAIN, _SUMS_WITH_PLAIN = (Kind.MULTIPLY_PLAIN,), (Kind.ADD_PLAIN, Kind.SUB_PLAIN)
 
 
@@ -87,52 +89,39 @@ def _shape(step: Step) -> tuple[Any, ...]:
 
 
 def _found(circuit: Circuit) -> Ranges:
-    plains: dict[int, Magnitudes] = {}
-    for step in circuit.steps:
-        for number in step.plains:
-            plains.setdefault(number, _of_plain(circuit.plains[number]))
+    partial = any(step.kind is Kind.WITHIN and not step.everywhere for step in circuit.steps)
+    walk = _Walk(circuit, (True, False) if partial else (True,))
     with np.errstate(over="ignore", invalid="ignore"):
-        promised = tuple(_Walk(circuit, plains, promises=True).run())
-        partial = any(step.kind is Kind.WITHIN and not step.everywhere for step in circuit.steps)
-        everywhere = tuple(_Walk(circuit, plains, promises=False).run()) if partial else promised
-        transforms = {step.transform for step in circuit.steps if step.transform is not None}
-        norms = {transform: _norms(transform, plains, circuit.slots.count) for transform in transforms}
-    return Ranges(promised, everywhere, norms)
+        found = list(walk.run())
+    promised, everywhere = (tuple(values[own] for values in found) for own in (0, -1))
+    return Ranges(promised, everywhere, walk.norms)
 
 
 def _of_plain(plain: PlainOperand) -> Magnitudes:
-    used = plain.gather >= 0
+    gather = plain.gather
+    used = gather >= 0
     if not plain.constant:
         return np.where(used, float(plain.bound), 0.0)
     node = plain.node
     ends = np.maximum(np.abs(node.low), np.abs(node.high)).reshape(-1)
-    return np.where(used, ends[np.maximum(plain.gather, 0)], 0.0)
-
-
-def _norms(transform: Transform, plains: Mapping[int, Magnitudes], slots: int) -> tuple[float, float]:
-    sums, squares = np.zeros(slots), np.zeros(slots)
-    for giant in transform.giants:
-        for term in giant.terms:
-            factor = plains[term.plain] if term.plain >= 0 else np.ones(slots)
-            # Slot j of the result takes slot j + rotation of the giant's sum.
-            sums += np.roll(factor, -giant.rotation)
-            squares += np.roll(np.square(factor), -giant.rotation)
-    return float(sums.max()), float(np.sqrt(squares.max()))
+    return np.where(used, ends[np.maximum(gather, 0)], 0.0)
 
 
 class _Walk:
-    """Goes along the steps once; a value is kept until its last use."""
+    """Goes along the steps once; a value is kept until its last use, with a row for each of `promises`: whether those
+    that leave out slots count."""
 
-    def __init__(self, circuit: Circuit, plains: Mapping[int, Magnitudes], *, promises: bool) -> None:
+    def __init__(self, circuit: Circuit, promises: tuple[bool, ...]) -> None:
         self._circuit = circuit
-        self._plains = plains
         self._promises = promises
+        self._plains: dict[int, Magnitudes] = {}
         self._values: dict[int, Magnitudes] = {}
         self._last = {arg: number for number, step in enumerate(circuit.steps) for arg in step.args}
         self._inputs = self._packed()
+        self.norms: dict[Transform, tuple[float, float]] = {}
 
-    def run(self) -> Iterator[float]:
-        """Yield the largest magnitude of each step."""
+    def run(self) -> Iterator[list[float]]:
+        """Yield the largest magnitude of each step, for each of the promises."""
         for number, step in enumerate(self._circuit.steps):
             value = self._applied(step)
             for arg in set(step.args):
@@ -140,8 +129,7 @@ class _Walk:
                     del self._values[arg]
             if number in self._last:
                 self._values[number] = value
-            most = float(value.max())
-            yield most if most == most else np.inf
+            yield [most if most == most else np.inf for most in value.max(axis=1).tolist()]
 
     def _packed(self) -> Iterator[Magnitudes]:
         for name, packing in self._circuit.inputs.items():
@@ -149,38 +137,57 @@ class _Walk:
             # What another program leaves beside its result is no zero.
             noise = packing.handed.noise if packing.handed else [(0.0, 0.0, 0.0)] * len(packing.gather)
             for gather, (_, promised, everywhere) in zip(packing.gather, noise, strict=True):
-                other = promised if self._promises else everywhere
-                yield np.full(len(gather), bound) if packing.pack is not None else np.where(gather >= 0, bound, other)
+                others = [promised if own else everywhere for own in self._promises]
+                held = np.ones(len(gather), dtype=bool) if packing.pack is not None else gather >= 0
+                yield np.where(held, bound, np.array(others)[:, None])
 
     def _applied(self, step: Step) -> Magnitudes:
         args = [self._values[arg] for arg in step.args]
         if step.kind is Kind.INPUT:
             return next(self._inputs)
         if step.kind is Kind.ENCRYPT_ZERO:
-            return np.zeros(self._circuit.slots.count)
+            return np.zeros((len(self._promises), self._circuit.slots.count))
         if step.kind in (Kind.ADD, Kind.SUB):
             return args[0] + args[-1]
         if step.kind in CIPHER_PRODUCTS:
             return args[0] * args[-1]
         if step.kind in _SUMS_WITH_PLAIN:
-            return args[0] + self._plains[step.plain]
+            return args[0] + self._plain(step.plain)
         if step.kind in _PRODUCTS_WITH_PLAIN:
-            return args[0] * self._plains[step.plain]
+            return args[0] * self._plain(step.plain)
         if step.kind is Kind.ROTATE:
-            return np.roll(args[0], -step.steps)
-        if step.kind is Kind.WITHIN and (self._promises or step.everywhere):
-            return np.minimum(args[0], step.bound)
+            return np.roll(args[0], -step.steps, axis=1)
+        if step.kind is Kind.WITHIN:
+            counts = np.array([own or step.everywhere for own in self._promises])
+            return np.where(counts[:, None], np.minimum(args[0], step.bound), args[0])
         if step.transform is not None:
             return self._transformed(args[0], step.transform)
         return args[0]
 
     def _transformed(self, value: Magnitudes, transform: Transform) -> Magnitudes:
-        result = np.zeros_like(value)
-        babies = {by: np.roll(value, -by) for by in {term.rotation for term in transform.terms}}
+        """Apply a transform, and to ones for its norms."""
+        slots = self._circuit.slots.count
+        result, sums, squares = np.zeros_like(value), np.zeros(slots), np.zeros(slots)
+        babies = {by: np.roll(value, -by, axis=1) for by in {term.rotation for term in transform.terms}}
         for giant in transform.giants:
-            inner = np.zeros_like(value)
+            inner, own, square = np.zeros_like(value), np.zeros(slots), np.zeros(slots)
             for term in giant.terms:
-                moved = babies[term.rotation]
-                inner += moved * self._plains[term.plain] if term.plain >= 0 else moved
-            result += np.roll(inner, -giant.rotation)
+                factor = self._plain(term.plain) if term.plain >= 0 else np.ones(slots)
+                inner += babies[term.rotation] * factor
+                own += factor
+                square += np.square(factor)
+            # Slot j of the result takes slot j + rotation of the giant's sum.
+            result += np.roll(inner, -giant.rotation, axis=1)
+            sums += np.roll(own, -giant.rotation)
+            squares += np.roll(square, -giant.rotation)
+        self.norms[transform] = float(sums.max()), float(np.sqrt(squares.max()))
         return result
+
+    def _plain(self, number: int) -> Magnitudes:
+        """Return a plaintext's magnitudes; those of a large program's diagonals are not all kept."""
+        if number in self._plains:
+            return self._plains[number]
+        found = _of_plain(self._circuit.plains[number])
+        if len(self._plains) * found.nbytes < _KEPT:
+            self._plains[number] = found
+        return found

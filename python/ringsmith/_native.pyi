@@ -352,6 +352,20 @@ class Bootstrapping:
         table: str = ...,
         allow_insecure: bool = ...,
     ) -> Bootstrapping: ...
+    @staticmethod
+    def planned(
+        *,
+        n: int,
+        bound: float,
+        levels: int,
+        most_levels: int,
+        log2_error: float,
+        log2_failure: float = ...,
+        weight: int = ...,
+        passes: int = ...,
+        security: int = ...,
+        table: str = ...,
+    ) -> tuple[dict[str, Any], Bootstrapping]: ...
     @property
     def input_level(self) -> int: ...
     @property

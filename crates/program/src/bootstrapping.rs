@@ -5,7 +5,7 @@
 use crate::Error;
 use crate::codec::refused;
 use ckks::CkksParams;
-use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Effort, Message};
+use ckks::bootstrap::{BootstrapGoal, BootstrapLiteral, BootstrapParams, Effort, Message};
 use rlwe::SecurityPolicy;
 use rlwe::wire::{Reader, Writer};
 use std::collections::BTreeMap;
@@ -58,6 +58,18 @@ impl Bootstrapping {
         let params = BootstrapParams::new(main, &literal, policy).map_err(parameters)?;
         Ok(Self {
             params,
+            added: Arc::default(),
+            effort: Arc::default(),
+        })
+    }
+
+    /// The cheapest that reaches a goal.
+    ///
+    /// # Errors
+    /// [`Error::Parameters`] for a goal that none reaches.
+    pub fn planned(goal: &BootstrapGoal, policy: SecurityPolicy) -> Result<Self, Error> {
+        Ok(Self {
+            params: goal.plan(policy).map_err(parameters)?,
             added: Arc::default(),
             effort: Arc::default(),
         })

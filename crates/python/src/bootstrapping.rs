@@ -9,7 +9,7 @@ use crate::params_args::policy;
 use crate::word_width::WordWidth;
 use crate::work::{Work, written};
 use ::program::Refresh;
-use ckks::bootstrap::{BootstrapLiteral, KeyOptions};
+use ckks::bootstrap::{BootstrapGoal, BootstrapLiteral, KeyOptions, Message};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
@@ -72,6 +72,60 @@ impl Bootstrapping {
         let params = &context.get().params;
         let inner = py.work(|| ::program::Bootstrapping::new(params, &literal, policy))?;
         Ok(Self { inner })
+    }
+
+    /// The cheapest bootstrapping of ciphertexts of all slots for a goal, with a set of its own: `n`; `bound` on what
+    /// is refreshed; least `levels` and `most_levels` between two refreshes; `log2_error` that a refresh may add to a
+    /// slot; `log2_failure`, `weight`, `passes` as above. The set's primes by their lengths: `data_bits`,
+    /// `special_bits`, `dnum`, `log2_scale`.
+    #[staticmethod]
+    #[pyo3(signature = (
+        *, n, bound, levels, most_levels, log2_error, log2_failure=-140.0, weight=32, passes=1, security=128,
+        table="2024-classical"
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "Python's keyword arguments are separate"
+    )]
+    fn planned<'py>(
+        py: Python<'py>,
+        #[pyo3(from_py_with = number)] n: usize,
+        #[pyo3(from_py_with = number)] bound: f64,
+        #[pyo3(from_py_with = number)] levels: usize,
+        #[pyo3(from_py_with = number)] most_levels: usize,
+        #[pyo3(from_py_with = number)] log2_error: f64,
+        #[pyo3(from_py_with = number)] log2_failure: f64,
+        #[pyo3(from_py_with = number)] weight: u32,
+        #[pyo3(from_py_with = number)] passes: u32,
+        #[pyo3(from_py_with = number)] security: u32,
+        table: &str,
+    ) -> PyResult<(Bound<'py, PyDict>, Self)> {
+        let goal = BootstrapGoal {
+            n,
+            slots: n / 2,
+            message: Message::Real,
+            bound,
+            levels,
+            most_levels,
+            log2_error,
+            log2_failure,
+            weight,
+            passes,
+        };
+        let policy = policy(security, table, false)?;
+        let made = py.work(|| ::program::Bootstrapping::planned(&goal, policy))?;
+        let (set, facts) = (made.params().main(), PyDict::new(py));
+        let lengths = |basis: &rns::RnsBasis<u64>| -> Vec<u32> {
+            basis.moduli().iter().map(|prime| prime.bits()).collect()
+        };
+        facts.set_item("data_bits", lengths(set.rlwe().q()))?;
+        facts.set_item(
+            "special_bits",
+            set.rlwe().p().map(lengths).unwrap_or_default(),
+        )?;
+        facts.set_item("dnum", set.rlwe().dnum())?;
+        facts.set_item("log2_scale", set.scale().log2())?;
+        Ok((facts, Self { inner: made }))
     }
 
     /// The level that a ciphertext has to have at least.

@@ -54,7 +54,7 @@ impl Bootstrapper {
     pub fn new(params: &BootstrapParams, threads: Threads) -> Result<Self, Error> {
         let correction = match params.literal().passes {
             1 => None,
-            _ => Some(params.correction(params.error_of_pass(0.0)?)?),
+            _ => Some(params.outline().correction(params.error_of_pass(0.0)?)?),
         };
         Ok(Self {
             correction,
@@ -268,7 +268,7 @@ impl Bootstrapper {
         let level = main.rlwe().level(main.max_level() + 1)?;
         let parts = level.raise([&c0.add(&k0), &k1], target, &self.threads)?;
         let mut raised = ct.with_parts(parts.into());
-        raised.scale = self.params.raised_scale();
+        raised.scale = self.params.outline().raised_scale();
         Ok(raised)
     }
 
@@ -296,8 +296,8 @@ impl Bootstrapper {
         let (params, evaluator, relin) = (&self.params, &self.evaluator, &keys.relin);
         let reduction = params.reduction();
         let shifted = evaluator.add_constant(ct, (-0.25 / reduction.reach()).into())?;
-        let (top, last) = params.reduction_end(off);
-        let scales = params.doubling_scales(top, last);
+        let (top, last) = params.outline().reduction_end(off);
+        let scales = params.outline().doubling_scales(top, last);
         let cosine =
             evaluator.polynomial_to_scale(&shifted, reduction.cosine(), scales[0], relin)?;
         let sine = scales[1..].iter().try_fold(cosine, |c, scale| {
@@ -306,7 +306,7 @@ impl Bootstrapper {
         })?;
         let mut out = match reduction.arcsine() {
             Some(series) => {
-                let scale = params.sine_scale() / off;
+                let scale = params.outline().sine_scale() / off;
                 evaluator.polynomial_to_scale(&sine, series, scale, relin)?
             }
             None => sine,

@@ -161,6 +161,20 @@ pub(super) struct MatrixFacts {
     pub rounding_norm: f64,
 }
 
+impl MatrixFacts {
+    /// The same at another scale: what is rounded is smaller as the scale is larger.
+    pub fn at(self, scale: f64) -> Self {
+        let smaller = self.scale / scale;
+        Self {
+            scale,
+            rounding_sum: self.rounding_sum * smaller,
+            rounding_row: self.rounding_row * smaller,
+            rounding_norm: self.rounding_norm * smaller,
+            ..self
+        }
+    }
+}
+
 /// Sums over the diagonals, for every row or column up to where the matrix repeats.
 struct Sums {
     squares: Vec<f64>,

@@ -225,11 +225,7 @@ impl BootstrapParams {
 
     /// The levels of a transform's factors.
     fn levels_of(&self, direction: Direction) -> impl Iterator<Item = usize> + use<> {
-        let first = match direction {
-            Direction::SlotsToCoeffs => self.input_level(),
-            Direction::CoeffsToSlots => self.main().max_level(),
-        };
-        (0..=first).rev()
+        (0..=self.outline().first_level(direction)).rev()
     }
 
     /// The least bytes that the keys take with any steps: what [`super::BootstrapLiteral::key_bytes`] may be.
@@ -281,27 +277,22 @@ impl BootstrapParams {
     /// # Errors
     /// Those of [`factors`].
     pub(super) fn scaled_factors(&self, direction: Direction) -> Result<Vec<Scaled<'_>>, Error> {
-        let main = self.main();
-        let [from, to] = match direction {
-            Direction::SlotsToCoeffs => [main.scale(), self.lowered_scale()],
-            Direction::CoeffsToSlots => [self.raised_scale(), self.reduction_scale()],
-        };
         let factors = factors(direction, self.literal().slots, &self.split_of(direction))?;
-        let share = (to / from).powf(1.0 / factors.len() as f64);
+        let places = self.outline().factor_scales(direction);
         let steps = self.steps_of(direction);
-        let scaled = factors.into_iter().zip(steps);
-        let scaled = scaled.map(|(factor, (steps, level))| Scaled {
+        let scaled = factors.into_iter().zip(steps).zip(places);
+        let scaled = scaled.map(|((factor, (steps, _)), (level, scale))| Scaled {
             factor,
             steps,
             level,
-            scale: main.prime(level) as f64 * share,
+            scale,
         });
         Ok(scaled.collect())
     }
 
     /// How many stages each factor takes.
     fn split_of(&self, direction: Direction) -> Vec<u32> {
-        let [before, after] = self.splits();
+        let [before, after] = self.outline().splits();
         match direction {
             Direction::SlotsToCoeffs => before,
             Direction::CoeffsToSlots => after,

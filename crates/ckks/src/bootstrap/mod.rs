@@ -10,11 +10,11 @@
 //!
 //! | part | file |
 //! |---|---|
-//! | what it is made of: levels, scales, promises | `params` |
+//! | what it is made of: levels, scales, promises | `literal`, `outline`, `params` |
 //! | the transforms as products of sparse matrices | `dft`, `diagonals` |
 //! | their rotations, few of which need a key | `steps`, `split` |
 //! | the reduction modulo 1 as a polynomial, and which one reaches an error | `modular`, `plan` |
-//! | a whole set for a wanted error, levels and failure | `planner` |
+//! | a whole set for a wanted error, levels and failure | `goal`, `planner`, `lengths` |
 //! | keys, each at its level | `key_set`, `keys`, `key_file` |
 //! | bound on the whole error | `noise` |
 //! | the refresh | `bootstrapper` |
@@ -22,11 +22,15 @@
 mod bootstrapper;
 mod dft;
 mod diagonals;
+mod goal;
 mod key_file;
 mod key_set;
 mod keys;
+mod lengths;
+mod literal;
 mod modular;
 mod noise;
+mod outline;
 mod params;
 mod plan;
 mod planner;
@@ -38,10 +42,11 @@ mod tests;
 pub use bootstrapper::{Bootstrapper, Phase};
 pub use dft::{Direction, even_split, factors};
 pub use diagonals::{Diagonals, EncodedMatrix};
+pub use goal::BootstrapGoal;
 pub use key_file::{KeyFile, KeySource};
 pub use key_set::Effort;
 pub use keys::{BootstrapKeys, KeyOptions};
+pub use literal::{BootstrapLiteral, Message, SCALE_ROOM};
 pub use modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, ModularReduction};
-pub use params::{BootstrapLiteral, BootstrapParams, Message, SCALE_ROOM};
+pub use params::BootstrapParams;
 pub use plan::ReductionGoal;
-pub use planner::BootstrapGoal;

@@ -5,8 +5,8 @@
 //! is taken, which the noise of all else counts least against; then the one with the lowest degree.
 
 use super::BootstrapLiteral;
+use super::literal::MIN_LOG2_RATIO;
 use super::modular::{MAX_COSINE_DEGREE, MAX_DOUBLINGS, Shape};
-use super::params::MIN_LOG2_RATIO;
 use crate::Error;
 use rlwe::SecretDistribution;
 use rlwe::noise::least_overflow;

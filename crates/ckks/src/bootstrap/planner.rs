@@ -2,78 +2,83 @@
 //! A whole set for a wanted bootstrapping: reduction, levels of both transforms, lengths of all primes.
 //!
 //! Reductions that reach half of the error, one for each largest ratio that is allowed, are joined with every number of
-//! levels of the transforms. They are tried in the order of their price, which is the number of residue polynomials
-//! that all key switches read: primes are made long enough for the error, by its bound, then each kind as short as it
-//! may be. The first that the policy finds secure is taken.
+//! levels of the transforms. For each the shortest primes are estimated ([`Finder`]), then as many special primes and
+//! levels as the policy has room for, one by one. What is left is tried in the order of its price for each level, the
+//! number of residue polynomials that all key switches read. The first whose exact bound reaches the goal is taken.
 
 use super::dft::{Direction, diagonal_numbers, even_split};
+use super::goal::DIGITS;
+use super::lengths::{Finder, LONGEST, Lengths};
 use super::steps::Steps;
-use super::{BootstrapLiteral, BootstrapParams, Message, ReductionGoal};
+use super::{BootstrapGoal, BootstrapLiteral, BootstrapParams, Message, ReductionGoal};
 use crate::{CkksParams, CkksParamsLiteral, Error};
-use rlwe::{RlweParamsLiteral, SecurityPolicy};
+use rlwe::security::{Drawn, Security};
+use rlwe::{RlweParamsLiteral, SecretDistribution, SecurityPolicy};
 use zq::primes::{Direction as Search, ntt_primes};
 
-/// Digits of keys that planned sets have at least.
-const DIGITS: usize = 3;
-/// Longest primes in bits; shorter ones are found near the lengths that are asked for in every ring.
-const LONGEST: i32 = 60;
 /// Most levels of a transform, and of a reduction.
 const MOST_FACTORS: usize = 5;
 const MOST_LEVELS: usize = 14;
+/// Most stages of a factor: one more and it has 511 diagonals, which no refresh is faster with.
+const MOST_STAGES: usize = 7;
 /// log2 of the smallest ratio of message to modulus that is looked at.
 const SMALLEST_RATIO: i32 = 15;
-/// Bits by which a kind of primes is made shorter at most.
-const MOST_SHORTENED: i32 = 16;
-/// Structures whose primes are looked for before the goal is given up.
-const MOST_TRIED: usize = 24;
+/// Bits of modulus that are left free.
+const SPARE: f64 = 0.5;
+/// Sets that are made before the goal is given up, and how often the lengths of one are mended.
+const MOST_TRIED: usize = 6;
+const MOST_MENDED: usize = 4;
+/// By how much lengths are mended beyond what is missing, in bits.
+const MENDED: f64 = 0.02;
 
-/// What a bootstrapping is wanted for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BootstrapGoal {
-    /// Degree of the ring.
-    pub n: usize,
-    /// Slots of the ciphertexts, a power of two from 2 to n/2.
-    pub slots: usize,
-    /// Real or complex messages.
-    pub message: Message,
-    /// Bound on the absolute value of every slot.
-    pub bound: f64,
-    /// Levels of the application between two refreshes.
-    pub levels: usize,
-    /// log2 of the error that a refresh may add to a slot.
-    pub log2_error: f64,
-    /// log2 of the probability that a refresh fails.
-    pub log2_failure: f64,
-    /// Coefficients ±1 of the sparse secret.
-    pub weight: u32,
-}
-
-/// Lengths of primes in bits.
-#[derive(Clone, Copy, Debug)]
-struct Lengths {
-    /// Of the application and slots to coefficients: the scale.
-    scale: i32,
-    reduction: i32,
-    coeffs_to_slots: i32,
-}
-
-/// A reduction, and levels of the transforms.
+/// A reduction and levels of the transforms, with primes, special primes and levels between two refreshes.
 #[derive(Clone, Debug)]
-struct Structure {
+struct Candidate {
     literal: BootstrapLiteral,
-    /// Levels of the reduction.
-    depth: usize,
+    lengths: Lengths,
+    special: usize,
+    levels: usize,
+    /// Of a level.
+    price: f64,
 }
+
+/// What the products with all factors cost in key switches, by direction and number of factors.
+type Costs = [Vec<Vec<usize>>; 2];
 
 impl BootstrapGoal {
     /// The cheapest set and bootstrapping that reach the goal by their bounds, secure by the policy.
     ///
     /// # Errors
-    /// [`Error::Bootstrap`] where no structure does, with what the last one lacked.
+    /// [`Error::Bootstrap`] for numbers out of range, and where no set reaches the goal, with what is missing.
     pub fn plan(&self, policy: SecurityPolicy) -> Result<BootstrapParams, Error> {
-        let mut last = String::from("no reduction reaches it");
-        for structure in self.structures()?.into_iter().take(MOST_TRIED) {
-            match self.solved(&structure, policy) {
+        self.check()?;
+        let sparse = SecretDistribution::FixedWeight {
+            weight: self.weight,
+        };
+        // Its set has the first prime and a special one as long.
+        let longest = (self.room(sparse, policy)? / 2.0)
+            .floor()
+            .min(LONGEST.into());
+        let mut finder = Finder::new(self, longest as i32)?;
+        let mut last = format!(
+            "no reduction reaches it with primes of {LONGEST} bits, the first of {} at most",
+            longest.max(0.0)
+        );
+        let mut all: Vec<Candidate> = Vec::new();
+        let room = self.room(SecretDistribution::default(), policy)?;
+        let costs = self.costs();
+        for literal in self.literals()? {
+            let Some(lengths) = finder.shortest_for(&literal, self.log2_error)? else {
+                continue;
+            };
+            match self.cheapest(&literal, lengths, room, &costs) {
+                Some(found) => all.push(found),
+                None => last = self.too_long(&literal, lengths, room),
+            }
+        }
+        all.sort_by(|a, b| a.price.total_cmp(&b.price));
+        for candidate in all.into_iter().take(MOST_TRIED) {
+            match self.made(candidate, &mut finder, (policy, room), &costs) {
                 Ok(found) => return Ok(found),
                 Err(error) => last = error.to_string(),
             }
@@ -88,20 +93,41 @@ impl BootstrapGoal {
         })
     }
 
-    /// What there is to try, the cheapest first.
-    fn structures(&self) -> Result<Vec<Structure>, Error> {
+    /// Bits of modulus that the policy has room for with such a secret.
+    fn room(&self, secret: SecretDistribution, policy: SecurityPolicy) -> Result<f64, Error> {
+        if policy.allow_insecure {
+            return Ok(f64::INFINITY);
+        }
+        let error = RlweParamsLiteral::<u64>::default().error;
+        let asked = SecurityPolicy {
+            allow_insecure: true,
+            ..policy
+        };
+        let judged = Security::judge(Drawn { secret, error }, self.n, 1.0, asked)?;
+        // Primes found near a length may be a little longer.
+        Ok(judged.max_log2_qp.map_or(0.0, f64::from) - SPARE)
+    }
+
+    fn too_long(&self, literal: &BootstrapLiteral, lengths: Lengths, room: f64) -> String {
+        let bits = lengths.bits(literal, self.levels) + lengths.special();
+        format!("its primes take {bits} bits, secure are {room}")
+    }
+
+    /// Reductions, joined with levels of the transforms.
+    fn literals(&self) -> Result<Vec<BootstrapLiteral>, Error> {
         let own = BootstrapLiteral {
             slots: self.slots,
             message: self.message,
             bound: self.bound,
             log2_failure: self.log2_failure,
             weight: self.weight,
+            passes: self.passes,
             ..BootstrapLiteral::default()
         };
         let mut reductions: Vec<BootstrapLiteral> = Vec::new();
         for ratio in (4..=SMALLEST_RATIO).rev().step_by(2) {
             let goal = ReductionGoal {
-                log2_error: self.log2_error - self.bound.log2() - 1.0,
+                log2_error: self.log2_error_of_pass() - self.bound.log2() - 1.0,
                 levels: MOST_LEVELS,
                 log2_ratio: f64::from(ratio),
             };
@@ -111,36 +137,36 @@ impl BootstrapGoal {
                 Err(error) => return Err(error),
             }
         }
-        let most = MOST_FACTORS.min(self.slots.trailing_zeros() as usize);
-        let levels = (1..=most).flat_map(|first| (1..=most).map(move |second| (first, second)));
-        let levels: Vec<_> = levels.collect();
+        let factors = self.factors();
         let all = reductions.iter().flat_map(|reduction| {
-            levels.iter().map(|&(slots_to_coeffs, coeffs_to_slots)| {
-                let literal = BootstrapLiteral {
-                    slots_to_coeffs,
-                    coeffs_to_slots,
-                    ..reduction.clone()
-                };
-                Structure {
-                    depth: literal.reduction_levels(),
-                    literal,
-                }
+            let pairs = factors
+                .clone()
+                .flat_map(|first| factors.clone().map(move |second| (first, second)));
+            pairs.map(|(slots_to_coeffs, coeffs_to_slots)| BootstrapLiteral {
+                slots_to_coeffs,
+                coeffs_to_slots,
+                ..reduction.clone()
             })
         });
-        // What the products with all factors cost, by direction and number of factors.
-        let costs = Direction::ALL.map(|direction| {
-            let counts = (0..=most).map(|count| self.costs(direction, count));
+        Ok(all.collect())
+    }
+
+    /// Numbers of factors of a transform.
+    fn factors(&self) -> std::ops::RangeInclusive<usize> {
+        let stages = self.slots.trailing_zeros() as usize;
+        stages.div_ceil(MOST_STAGES)..=MOST_FACTORS.min(stages)
+    }
+
+    fn costs(&self) -> Costs {
+        Direction::ALL.map(|direction| {
+            let counts = (0..=*self.factors().end()).map(|count| self.costs_of(direction, count));
             counts.collect::<Vec<_>>()
-        });
-        let priced = all.map(|own| (self.price(&own, &costs), own));
-        let mut all: Vec<(f64, Structure)> = priced.collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(all.into_iter().map(|(_, own)| own).collect())
+        })
     }
 
     /// What the products with the factors of a transform cost, in key switches.
-    fn costs(&self, direction: Direction, count: usize) -> Vec<usize> {
-        if count == 0 {
+    fn costs_of(&self, direction: Direction, count: usize) -> Vec<usize> {
+        if !self.factors().contains(&count) {
             return Vec::new();
         }
         let factors = diagonal_numbers(direction, self.slots, &even_split(self.slots, count));
@@ -151,10 +177,43 @@ impl BootstrapGoal {
         cheapest.collect()
     }
 
-    /// Residue polynomials that the key switches of a refresh read.
-    fn price(&self, own: &Structure, costs: &[Vec<Vec<usize>>; 2]) -> f64 {
-        let (literal, top) = (&own.literal, self.primes(own));
-        let special = top.div_ceil(DIGITS);
+    /// The number of special primes and levels that make a level cheapest, within `room` bits; none where there is no
+    /// room.
+    fn cheapest(
+        &self,
+        literal: &BootstrapLiteral,
+        lengths: Lengths,
+        room: f64,
+        costs: &Costs,
+    ) -> Option<Candidate> {
+        let least = lengths.bits(literal, self.levels);
+        let primes = |levels| {
+            lengths
+                .runs(literal, levels)
+                .iter()
+                .map(|(_, count)| count)
+                .sum::<usize>()
+        };
+        let most = primes(self.most_levels).div_ceil(DIGITS);
+        let all = (1..=most).filter_map(|special| {
+            let left = room - f64::from(least + special as i32 * lengths.special());
+            let more = (left / f64::from(lengths.scale)).floor();
+            let levels = (more >= 0.0).then_some((self.levels as f64 + more) as usize)?;
+            let levels = levels.min(self.most_levels);
+            let price = self.price(literal, primes(levels), special, costs) / levels as f64;
+            Some(Candidate {
+                literal: literal.clone(),
+                lengths,
+                special,
+                levels,
+                price,
+            })
+        });
+        all.min_by(|a, b| a.price.total_cmp(&b.price))
+    }
+
+    /// Residue polynomials that the key switches of a refresh read, with `top` data and `special` special primes.
+    fn price(&self, literal: &BootstrapLiteral, top: usize, special: usize, costs: &Costs) -> f64 {
         let read = |limbs: usize| (limbs.div_ceil(special) * (limbs + special)) as f64;
         let transforms = [
             (
@@ -173,167 +232,62 @@ impl BootstrapGoal {
             Message::Real => 1.0,
             Message::Complex => 2.0,
         };
-        let middle = top - literal.coeffs_to_slots - own.depth / 2;
-        transforms.sum::<f64>() + parts * products * read(middle)
+        let middle = top - literal.coeffs_to_slots - literal.reduction_levels() / 2;
+        let once = transforms.sum::<f64>() + parts * products * read(middle);
+        f64::from(literal.passes) * once
     }
 
-    /// Data primes.
-    fn primes(&self, own: &Structure) -> usize {
-        let literal = &own.literal;
-        1 + literal.slots_to_coeffs + self.levels + own.depth + literal.coeffs_to_slots
-    }
-
-    /// The set of a structure with primes no longer than it takes, as secure as the policy wants.
-    fn solved(&self, own: &Structure, policy: SecurityPolicy) -> Result<BootstrapParams, Error> {
-        let few = self.primes(own).div_ceil(2 * DIGITS);
-        // Of shorter primes rings have too few.
-        let shortest = ((2.0 * self.n as f64).log2() as i32 + 5).max(20);
-        // What is insecure with the shortest primes is with all others.
-        let least = Lengths {
-            scale: shortest,
-            reduction: shortest,
-            coeffs_to_slots: shortest,
-        };
-        if let Err(error @ Error::Rlwe(rlwe::Error::Insecure { .. })) =
-            self.main_set(own, least, 1, policy)
-        {
-            return Err(error);
-        }
-        let beyond = |lengths: Lengths| -> Result<f64, Error> {
-            let made = self.made(own, lengths, few, SecurityPolicy::insecure())?;
-            Ok(made.error_bound(0.0)?.log2() - self.log2_error)
-        };
-        let found = Self::shortened(self.long_enough(own, shortest, &beyond)?, shortest, &beyond);
-        // More special primes make fewer digits, as far as the policy has room for them.
-        let most = self.primes(own).div_ceil(DIGITS);
-        let mut last = None;
-        for special in (1..=most).rev() {
-            match self.made(own, found, special, policy) {
-                Ok(made) if made.error_bound(0.0)?.log2() <= self.log2_error => return Ok(made),
-                Ok(_) => {}
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.unwrap_or(Error::Bootstrap {
-            what: "the number of special primes",
-            got: format!("up to {most}"),
-            allowed: "as many as keep the error".into(),
-        }))
-    }
-
-    /// Primes that are long enough: by how many bits the error is `beyond` the goal, they are made longer.
-    fn long_enough(
+    /// The bootstrapping of a candidate, its primes longer where the exact bound misses the goal.
+    fn made(
         &self,
-        own: &Structure,
-        shortest: i32,
-        beyond: &impl Fn(Lengths) -> Result<f64, Error>,
-    ) -> Result<Lengths, Error> {
-        let ratio = own.literal.log2_ratio.ceil() as i32;
-        let at = |scale: i32| Lengths {
-            scale: scale.clamp(shortest, LONGEST - ratio),
-            reduction: (scale + ratio).clamp(shortest, LONGEST),
-            coeffs_to_slots: (scale + ratio).clamp(shortest, LONGEST),
-        };
-        // As a first guess the noise of a division is as large, in all slots, as the ring's degree and some bits.
-        let noise = (self.n as f64).log2() as i32 + 6 - self.log2_error.floor() as i32;
-        let mut found = at(noise);
-        let mut missing = beyond(found)?;
-        for _ in 0..4 {
+        candidate: Candidate,
+        finder: &mut Finder<'_>,
+        (policy, room): (SecurityPolicy, f64),
+        costs: &Costs,
+    ) -> Result<BootstrapParams, Error> {
+        let (mut own, mut wanted) = (candidate, self.log2_error);
+        let mut missing = f64::INFINITY;
+        for _ in 0..MOST_MENDED {
+            let made = BootstrapParams::new(&self.main_set(&own, policy)?, &own.literal, policy)?;
+            missing = made.error_bound(0.0)?.log2() - self.log2_error;
             if missing <= 0.0 {
-                return Ok(found);
+                return Ok(made);
             }
-            found = at(found.scale + missing.ceil() as i32);
-            missing = beyond(found)?;
-        }
-        if missing <= 0.0 {
-            return Ok(found);
+            wanted -= missing + MENDED;
+            let longer = finder.shortest_for(&own.literal, wanted)?;
+            let mended = longer.and_then(|longer| self.cheapest(&own.literal, longer, room, costs));
+            let Some(mended) = mended else {
+                break;
+            };
+            own = mended;
         }
         Err(Error::Bootstrap {
-            what: "the error of primes up to 60 bits",
+            what: "the error of the longest primes there is room for",
             got: format!("2^{:.1}", missing + self.log2_error),
             allowed: format!("2^{:.1}", self.log2_error),
         })
     }
 
-    /// The same, each kind of primes in turn as short as the goal lets it be.
-    fn shortened(
-        mut found: Lengths,
-        shortest: i32,
-        beyond: &impl Fn(Lengths) -> Result<f64, Error>,
-    ) -> Lengths {
-        let fields: [fn(&mut Lengths) -> &mut i32; 3] = [
-            |l| &mut l.reduction,
-            |l| &mut l.scale,
-            |l| &mut l.coeffs_to_slots,
-        ];
-        for field in fields {
-            let mut high = *field(&mut found);
-            let mut low = (high - MOST_SHORTENED).max(shortest - 1);
-            while high - low > 1 {
-                let mut trial = found;
-                let middle = i32::midpoint(low, high);
-                *field(&mut trial) = middle;
-                match beyond(trial) {
-                    Ok(missing) if missing <= 0.0 => (found, high) = (trial, middle),
-                    _ => low = middle,
-                }
-            }
-        }
-        found
-    }
-
-    /// The bootstrapping with these primes.
-    fn made(
-        &self,
-        own: &Structure,
-        lengths: Lengths,
-        special: usize,
-        policy: SecurityPolicy,
-    ) -> Result<BootstrapParams, Error> {
-        let main = self.main_set(own, lengths, special, policy)?;
-        BootstrapParams::new(&main, &own.literal, policy)
-    }
-
-    /// The set with these primes.
-    fn main_set(
-        &self,
-        own: &Structure,
-        lengths: Lengths,
-        special: usize,
-        policy: SecurityPolicy,
-    ) -> Result<CkksParams, Error> {
-        let literal = &own.literal;
-        let first =
-            lengths.scale + literal.log2_ratio.ceil() as i32 + self.bound.log2().ceil() as i32;
-        let sizes = [
-            (first.min(LONGEST), 1),
-            (lengths.scale, literal.slots_to_coeffs + self.levels),
-            (lengths.reduction, own.depth),
-            (lengths.coeffs_to_slots, literal.coeffs_to_slots),
-            (
-                lengths
-                    .reduction
-                    .max(lengths.coeffs_to_slots)
-                    .max(first.min(LONGEST)),
-                special,
-            ),
-        ];
+    /// The set of a candidate.
+    fn main_set(&self, own: &Candidate, policy: SecurityPolicy) -> Result<CkksParams, Error> {
+        let runs = own.lengths.runs(&own.literal, own.levels);
+        let special = (own.lengths.special().min(LONGEST), own.special);
         let mut primes: Vec<u64> = Vec::new();
-        for (bits, count) in sizes {
+        for (bits, count) in runs.into_iter().chain([special]) {
             let order = 2 * self.n as u64;
             let more = ntt_primes(bits as u32, order, count, Search::Down, &primes);
             primes.extend(more.map_err(|e| Error::Rns(e.into()))?);
         }
-        let p = primes.split_off(primes.len() - special);
+        let p = primes.split_off(primes.len() - own.special);
         let main = CkksParamsLiteral {
             rlwe: RlweParamsLiteral {
                 n: self.n,
-                dnum: primes.len().div_ceil(special),
+                dnum: primes.len().div_ceil(own.special),
                 q: primes,
                 p,
                 ..Default::default()
             },
-            scale: f64::from(lengths.scale).exp2(),
+            scale: f64::from(own.lengths.scale).exp2(),
         };
         CkksParams::new(&main, policy)
     }
@@ -358,9 +312,11 @@ mod tests {
                 message,
                 bound,
                 levels,
+                most_levels: levels,
                 log2_error,
                 log2_failure: -128.0,
                 weight: WEIGHT,
+                passes: 1,
             };
             let params = goal.plan(SecurityPolicy::insecure()).unwrap();
             assert_eq!(params.output_level() - params.input_level(), levels);
@@ -392,9 +348,11 @@ mod tests {
             message: Message::Real,
             bound: 1.0,
             levels: 2,
+            most_levels: 2,
             log2_error: -50.0,
             log2_failure: -128.0,
             weight: WEIGHT,
+            passes: 1,
         };
         let told = |goal: BootstrapGoal, policy| goal.plan(policy).unwrap_err().to_string();
         let far = told(goal, SecurityPolicy::insecure());

@@ -23,6 +23,13 @@ pub(crate) trait Arith: Copy {
 
     /// The table entry of a factor: its two words as [`Factor`] wants them.
     fn twiddle(q: u64, w: u64) -> [u64; 2];
+    /// The same for the last inverse stage ([`Arith::inverse_last`]).
+    fn last_twiddle(q: u64, w: u64) -> [u64; 2] {
+        Self::twiddle(q, w)
+    }
+    /// Forward values stay in range through two passes before the last without a reduction: then the stages of the
+    /// first pass and of those of odd number are numbered from 2 on.
+    const RESTS: bool = false;
     /// The constants for a modulus.
     unsafe fn new(q: u64) -> Self;
     /// A reduced residue to the representation.

@@ -4,12 +4,14 @@
 //! Operands are 0, 1, q and the ends of the proved range; each result must be the exact one modulo q and stay inside
 //! the range proved for it. Debug builds also run the assertions beside the proofs.
 
+use core::ops::Range;
+
 use zq::primes::{Direction, ntt_primes};
-#[cfg(target_arch = "aarch64")]
-use zq::simd::Neon;
 #[cfg(target_arch = "x86_64")]
 use zq::simd::{Avx2, Avx512, Level};
 use zq::simd::{Lanes, MAX_LANES};
+#[cfg(target_arch = "aarch64")]
+use zq::simd::{Neon, Pair};
 
 use super::arith::{Arith, Factor};
 use super::fma64::Fma64;
@@ -31,6 +33,10 @@ struct Proof {
     leave: fn(q: i128) -> i128,
     /// Of a value before inverse stage `s`.
     inverse: fn(q: i128, s: usize) -> i128,
+    /// How far such a value is below zero at most, where that is less than its size.
+    below: Option<fn(q: i128, s: usize) -> i128>,
+    /// The inverse stages that there are, and those that may be the last of a transform.
+    inverse_stages: [Range<usize>; 2],
     /// Of a fresh product.
     product: fn(q: i128) -> i128,
     put: fn(i128) -> u64,
@@ -48,6 +54,8 @@ fn ifma52(period: usize) -> Proof {
         forward: |q, s| [(1 + 2 * s as i128) * q - 1; 2],
         leave: |q| 35 * q - 1,
         inverse: |q, s| (q << s) - 1,
+        below: None,
+        inverse_stages: [0..6, 0..6],
         product: |q| 2 * q - 1,
         // Bits above 51 are ignored.
         put: |v| v as u64 | 0xabc << 52,
@@ -96,6 +104,8 @@ fn fma64() -> Proof {
                 (q / 2 + q / 16) << (s - 3)
             }
         },
+        below: None,
+        inverse_stages: [0..6, 0..6],
         product: |q| q / 2 + q / 2,
         put: |v| (v as f64).to_bits(),
         get: |word| f64::from_bits(word) as i128,
@@ -132,6 +142,8 @@ fn mul32(exact: bool) -> Proof {
         },
         leave: |q| 16 * q - 1,
         inverse: |q, _| 4 * q - 1,
+        below: None,
+        inverse_stages: [0..6, 0..6],
         product: |q| 4 * q - 1,
         put: |v| v as u64,
         get: |word| word.into(),
@@ -158,7 +170,10 @@ fn mul64() -> Proof {
         signed: true,
         forward: |q, s| [[ALL, 5 * q / 2, 15 * q / 4, 5 * q][s % 4], ALL],
         leave: |q| 25 * q / 4,
-        inverse: |q, _| 5 * q / 2,
+        // Residues; what a pass starts with; its sums; the first pass's sums of four.
+        inverse: |q, s| [q - 1, 5 * q / 2, 5 * q, 8 * q - 8][s],
+        below: Some(|q, s| [0, q / 2, q, 0][s]),
+        inverse_stages: [0..4, 1..3],
         product: |q| 5 * q / 4,
         put: |v| v as i64 as u64,
         get: |word| (word as i64).into(),
@@ -166,13 +181,19 @@ fn mul64() -> Proof {
 }
 
 /// The ends of a range and what lies between.
-fn operands(proof: &Proof, q: i128, limit: i128) -> Vec<i128> {
-    let mut values = vec![0, 1, q - 1, q, limit / 2, limit - 1, limit];
-    values.retain(|v| *v <= limit);
-    if proof.signed {
-        values.extend(values.clone().iter().map(|v| -v));
-    }
+fn operands(q: i128, [least, limit]: [i128; 2]) -> Vec<i128> {
+    let ends = |limit| [0, 1, q - 1, q, limit / 2, limit - 1, limit];
+    let mut values = ends(limit).to_vec();
+    values.extend(ends(-least).map(|v| -v));
+    values.retain(|v| (least..=limit).contains(v));
     values
+}
+
+impl Proof {
+    /// A range by its greatest size.
+    fn range(&self, limit: i128) -> [i128; 2] {
+        [if self.signed { -limit } else { 0 }, limit]
+    }
 }
 
 /// The words of a register.
@@ -183,13 +204,12 @@ unsafe fn words<V: Lanes>(v: V) -> Vec<u64> {
     out[..V::LANES].to_vec()
 }
 
-unsafe fn factor<A: Arith>(q: i128, w: i128) -> Factor<A::V> {
-    let [w, quotient] = A::twiddle(q as u64, w as u64);
-    // SAFETY: the caller of `check` vouches for the instructions of `A::V`, all that a splat needs.
+unsafe fn factor_of<V: Lanes>([w, quotient]: [u64; 2]) -> Factor<V> {
+    // SAFETY: the caller of `check` vouches for the instructions of `V`, all that a splat needs.
     unsafe {
         Factor {
-            w: A::V::splat(w),
-            quotient: A::V::splat(quotient),
+            w: V::splat(w),
+            quotient: V::splat(quotient),
         }
     }
 }
@@ -206,7 +226,8 @@ unsafe fn check<A: Arith>(proof: &Proof) {
             let a = A::new(q as u64);
             for w in [0, 1, 2, q / 2, q / 3, q - 2, q - 1] {
                 (0..17).for_each(|s| forward(&a, proof, q, w, s));
-                (0..6).for_each(|s| inverse(&a, proof, q, w, s));
+                let stages = proof.inverse_stages[0].clone();
+                stages.for_each(|s| inverse(&a, proof, q, w, s));
             }
         }
     }
@@ -218,12 +239,13 @@ fn reduced(x: i128, q: i128) -> i128 {
 
 unsafe fn forward<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize) {
     let [x_limit, y_limit] = (proof.forward)(q, stage);
-    for x in operands(proof, q, x_limit) {
-        for y in operands(proof, q, y_limit) {
+    for x in operands(q, proof.range(x_limit)) {
+        for y in operands(q, proof.range(y_limit)) {
             // SAFETY: the caller of `check` vouches for the instructions of `A::V`, which is the contract of `Arith`.
             let (sums, differences) = unsafe {
                 let splat = |v| A::V::splat((proof.put)(v));
-                let (s, d) = a.forward(stage, splat(x), splat(y), factor::<A>(q, w));
+                let f = factor_of(A::twiddle(q as u64, w as u64));
+                let (s, d) = a.forward(stage, splat(x), splat(y), f);
                 // A result may be the last one, too.
                 assert_eq!(
                     words(a.leave(s)),
@@ -257,13 +279,19 @@ unsafe fn forward<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize
 
 unsafe fn inverse<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize) {
     let limit = (proof.inverse)(q, stage);
-    for x in operands(proof, q, limit) {
-        for y in operands(proof, q, limit) {
+    let least = |below: fn(i128, usize) -> i128| [-below(q, stage), limit];
+    let range = proof.below.map_or(proof.range(limit), least);
+    for x in operands(q, range) {
+        for y in operands(q, range) {
             // SAFETY: the caller of `check` vouches for the instructions of `A::V`; operands are splats.
             unsafe {
                 let splat = |v| A::V::splat((proof.put)(v));
-                let (s, d) = a.inverse(stage, splat(x), splat(y), factor::<A>(q, w));
-                let [s, d] = [s, d].map(|v| (proof.get)(words(v)[0]));
+                let f = factor_of(A::twiddle(q as u64, w as u64));
+                let (s, d) = a.inverse(stage, splat(x), splat(y), f);
+                // Sums that leave the range of signed words are those of the words.
+                let exact = |word| proof.below.map(|_| x + y).filter(|sum| *sum as u64 == word);
+                let s = exact(words(s)[0]).unwrap_or((proof.get)(words(s)[0]));
+                let d = (proof.get)(words(d)[0]);
                 let context = format!("stage {stage}: {x}, {y}, {w} mod {q}");
                 assert_eq!(reduced(s - x - y, q), 0, "{context}");
                 assert_eq!(reduced(d - (x - y) * w, q), 0, "{context}");
@@ -271,13 +299,16 @@ unsafe fn inverse<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize
                     s.abs() <= 2 * limit + 1 && d.abs() <= (proof.product)(q),
                     "{context}"
                 );
+                if !proof.inverse_stages[1].contains(&stage) {
+                    continue;
+                }
                 let n_inv = (q - 1) - (q - 1) / 64;
                 let last = a.inverse_last(
                     stage,
                     splat(x),
                     splat(y),
-                    factor::<A>(q, n_inv),
-                    factor::<A>(q, w),
+                    factor_of(A::last_twiddle(q as u64, n_inv as u64)),
+                    factor_of(A::last_twiddle(q as u64, w as u64)),
                 );
                 assert_eq!(
                     words(last.0)[0],
@@ -326,6 +357,44 @@ fn butterflies_are_exact_at_their_proved_bounds() {
             check::<Fma64<Avx2, true>>(&fma64_wide());
             check::<Mul32<Avx2, false>>(&mul32(false));
             check::<Mul32<Avx2, true>>(&mul32(true));
+        }
+    }
+}
+
+/// What a pass leaves at the ends of its ranges: the words of sums of sums, which the butterflies' test has seen.
+#[cfg(target_arch = "aarch64")]
+#[test]
+fn results_of_a_pass_settle_at_their_proved_bounds() {
+    for bits in mul64().bits {
+        let q = i128::from(ntt_primes::<u64>(bits, 1 << 12, 1, Direction::Down, &[]).unwrap()[0]);
+        let (pass, product) = ([-2 * q, 10 * q], [-q / 4, 5 * q / 4]);
+        let sums = |range: [i128; 2], doublings: u32| range.map(|end| end << doublings);
+        // By radix and number: the ranges of both lanes. The first pass of eight has had a stage within the pair.
+        for (radix, r, ranges) in [
+            (2, 0, [[-q, 5 * q]; 2]),
+            (4, 0, [pass; 2]),
+            (4, 1, [sums(product, 1); 2]),
+            (8, 0, [[0, 16 * (q - 1)], sums(product, 3)]),
+            (8, 1, [sums(product, 2); 2]),
+            (8, 2, [sums(product, 1); 2]),
+            (8, 4, [product; 2]),
+        ] {
+            for (x, y) in operands(q, ranges[0])
+                .into_iter()
+                .zip(operands(q, ranges[1]))
+            {
+                // SAFETY: every processor has the instructions of pairs.
+                let settled =
+                    unsafe { Mul64::new(q as u64).settle(r, radix, Pair([x as u64, y as u64])) };
+                for (got, want) in settled.0.into_iter().zip([x, y]) {
+                    let got = i128::from(got as i64);
+                    assert_eq!(reduced(got - want, q), 0, "{radix}, {r}: {want} mod {q}");
+                    assert!(
+                        (-q / 2..=5 * q / 2).contains(&got),
+                        "{radix}, {r}: {want} mod {q}"
+                    );
+                }
+            }
         }
     }
 }

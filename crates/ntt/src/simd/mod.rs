@@ -11,7 +11,7 @@
 //! | `mul32::Mul32` with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
 //! | `mul32::Mul32` with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //! | [`fma64::Fma64`], NEON | < 2^48, < 2^50 | 9 / 9, 10 / 9 for two lanes |
-//! | `mul64::Mul64`, general registers of AArch64 | < 2^60 | 5.5 / 6 for one |
+//! | `mul64::Mul64`, general registers of AArch64 | < 2^60 | 5.3 / 5.6 for one |
 //!
 //! All of them run in [`passes`]; the result is fully reduced and equal to the portable one.
 

@@ -18,6 +18,38 @@ pub(crate) struct Direction {
     pub lanes: AlignedVec<u64>,
 }
 
+/// Where the words of a [`Direction`] stand: passes read factors in their innermost loops, where an [`AlignedVec`]
+/// would find its words anew each time.
+#[derive(Clone, Copy)]
+pub(crate) struct Factors {
+    nodes: (*const u64, usize),
+    lanes: (*const u64, usize),
+}
+
+impl Factors {
+    /// The pair of node `k`.
+    ///
+    /// # Safety
+    /// The table holds it: its halves are whole vectors.
+    #[inline(always)]
+    pub unsafe fn node(self, k: usize) -> *const u64 {
+        debug_assert!(2 * k + 1 < self.nodes.1);
+        // SAFETY: the caller's.
+        unsafe { self.nodes.0.add(2 * k) }
+    }
+
+    /// The `len` words of the lane table from `entry` on.
+    ///
+    /// # Safety
+    /// The table has them.
+    #[inline(always)]
+    pub unsafe fn lanes(self, entry: usize, len: usize) -> *const u64 {
+        debug_assert!(entry + len <= self.lanes.1);
+        // SAFETY: the caller's.
+        unsafe { self.lanes.0.add(entry) }
+    }
+}
+
 /// Both directions and the final scaling.
 #[derive(Debug, Clone)]
 pub(crate) struct Tables {
@@ -38,7 +70,7 @@ pub(crate) const fn stage_offset(s: usize) -> usize {
 impl Tables {
     pub fn new<A: Arith>(plan: &ScalarTables<'_>) -> Self {
         let direction = |w| Direction::new::<A>(plan.q, w);
-        let [a, b] = plan.scale.map(|w| A::twiddle(plan.q, w));
+        let [a, b] = plan.scale.map(|w| A::last_twiddle(plan.q, w));
         Self {
             n: plan.forward.len(),
             schedule: Schedule::new::<A>(plan.forward.len()),
@@ -50,6 +82,14 @@ impl Tables {
 }
 
 impl Direction {
+    /// Where its words stand, for as long as it is borrowed.
+    pub fn factors(&self) -> Factors {
+        Factors {
+            nodes: (self.nodes.as_ptr(), self.nodes.len()),
+            lanes: (self.lanes.as_ptr(), self.lanes.len()),
+        }
+    }
+
     fn new<A: Arith>(q: u64, w: &[u64]) -> Self {
         let (n, lanes) = (w.len(), A::V::LANES);
         let mut nodes = AlignedVec::zeros(2 * n / lanes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two lanes in general registers, for arithmetic that vector instructions lack: products of 64 bits.
 
+use core::arch::asm;
+
 use super::{Lanes, Neon};
 use crate::Word;
 
@@ -14,6 +16,7 @@ impl Lanes for Pair {
     const LOG_LANES: usize = 1;
     const LANES_OF_STAGE: &'static [&'static [usize]] = &[&[0, 2]];
     const STAGES: u32 = 2;
+    const WALKS: bool = true;
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
@@ -51,6 +54,20 @@ impl Lanes for Pair {
         unsafe { Neon::prefetch(p) }
     }
     #[inline(always)]
+    #[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read through them.
+    fn walk<const R: usize>(runs: &mut [*mut u64; R]) {
+        for run in runs {
+            // SAFETY: no instruction; the register is said to change.
+            unsafe {
+                asm!(
+                    "/* {0} */",
+                    inout(reg) * run,
+                    options(pure, nomem, nostack, preserves_flags)
+                )
+            };
+        }
+    }
+    #[inline(always)]
     unsafe fn pin(_: &mut [Self; 8]) {
         // Sixteen words leave no register for what is read beside them.
     }
@@ -80,6 +97,24 @@ impl Lanes for Pair {
 }
 
 impl Pair {
+    /// `x - m` in each lane where `x >= m`, else `x`: two instructions, no branch.
+    #[inline(always)]
+    pub fn csub(self, m: u64) -> Self {
+        Self(self.0.map(|x| {
+            let reduced;
+            // SAFETY: arithmetic on registers.
+            unsafe {
+                asm!(
+                    "subs {0}, {1}, {2}",
+                    "csel {0}, {1}, {0}, lo",
+                    out(reg) reduced, in(reg) x, in(reg) m,
+                    options(pure, nomem, nostack)
+                );
+            }
+            reduced
+        }))
+    }
+
     /// Even elements of two pairs side by side, and odd ones: other names for the same registers.
     #[inline(always)]
     fn interleave(Self(a): Self, Self(b): Self) -> (Self, Self) {

@@ -20,6 +20,8 @@ pub trait Lanes: Copy + 'static {
     const LANES_OF_STAGE: &'static [&'static [usize]];
     /// Stages of butterflies whose operands and factors the registers hold: three where there are thirty-two of them.
     const STAGES: u32;
+    /// Whether passes hold a pointer for each run: loads of two registers take no index beside a pointer.
+    const WALKS: bool = false;
 
     unsafe fn load(p: *const u64) -> Self;
     unsafe fn store(self, p: *mut u64);
@@ -31,6 +33,8 @@ pub trait Lanes: Copy + 'static {
     /// Asks for the cache line at `p` in the second level; any address will do.
     unsafe fn prefetch(p: *const u64);
 
+    /// Keeps the compiler from computing pointers to the runs of a pass from each other, where passes hold them.
+    fn walk<const R: usize>(_runs: &mut [*mut u64; R]) {}
     /// Scheduling barrier between earlier and later computations. Costs no instruction. Compilers schedule for few
     /// live registers, which strings dependent operations together; this keeps independent ones side by side.
     unsafe fn pin(v: &mut [Self; 8]);

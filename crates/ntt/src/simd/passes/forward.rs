@@ -9,7 +9,7 @@ use super::input::Input;
 use super::prefetch::Prefetch;
 use super::registers::*;
 use crate::simd::arith::Arith;
-use crate::simd::tables::Direction;
+use crate::simd::tables::Factors;
 
 /// Destination of a pass: its runs of neighbouring results, and their stride in words.
 pub(crate) type Runs = (*mut u64, usize);
@@ -17,9 +17,9 @@ pub(crate) type Runs = (*mut u64, usize);
 /// Portions that the last pass prefetches ([`Prefetch`]): one before, between and after its stages.
 const PORTIONS: usize = 8;
 
-/// Forward stage `stage` of a group: four butterflies at distance `HALF`.
+/// Forward stage `stage` of a group, numbered from `FIRST` on: four butterflies at distance `HALF`.
 #[inline(always)]
-unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
+unsafe fn forward_stage<A: Arith, F: FactorOf<A::V>, const HALF: usize, const FIRST: usize>(
     arith: &A,
     v: &mut [A::V; 8],
     f: &F,
@@ -31,15 +31,21 @@ unsafe fn forward_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
         // SAFETY: arithmetic on registers; the factor exists.
         unsafe {
             let f = f.get(g, stage, block % (1 << stage));
-            (v[x], v[x + HALF]) = arith.forward(stage, v[x], v[x + HALF], f);
+            (v[x], v[x + HALF]) = arith.forward(FIRST + stage, v[x], v[x + HALF], f);
         }
     }
 }
 
-/// `log2 R` forward stages of `R` operands; a group holds `8 / R` sets of them. Portions 1 to 3 of `prefetch` are
-/// prefetched.
+/// `log2 R` forward stages of `R` operands, numbered from `FIRST` on; a group holds `8 / R` sets of them. Portions 1 to
+/// 3 of `prefetch` are prefetched.
 #[inline(always)]
-unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: usize>(
+pub(super) unsafe fn forward_stages<
+    A: Arith,
+    F: FactorOf<A::V>,
+    const R: usize,
+    const G: usize,
+    const FIRST: usize,
+>(
     arith: &A,
     v: &mut [[A::V; 8]; G],
     f: &F,
@@ -48,16 +54,16 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
     // SAFETY: arithmetic on registers; `f` has a factor for every block of these stages (caller).
     unsafe {
         if const { R > 4 } {
-            groups!(G, g => forward_stage::<A, F, 4>(arith, &mut v[g], f, g, 0));
+            groups!(G, g => forward_stage::<A, F, 4, FIRST>(arith, &mut v[g], f, g, 0));
             pin(v);
             prefetch.request::<A::V>(1, PORTIONS);
         }
         if const { R > 2 } {
-            groups!(G, g => forward_stage::<A, F, 2>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
+            groups!(G, g => forward_stage::<A, F, 2, FIRST>(arith, &mut v[g], f, g, R.ilog2() as usize - 2));
             pin(v);
             prefetch.request::<A::V>(2, PORTIONS);
         }
-        groups!(G, g => forward_stage::<A, F, 1>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
+        groups!(G, g => forward_stage::<A, F, 1, FIRST>(arith, &mut v[g], f, g, R.ilog2() as usize - 1));
         pin(v);
         prefetch.request::<A::V>(3, PORTIONS);
     }
@@ -68,7 +74,7 @@ unsafe fn forward_stages<A: Arith, F: Factors<A::V>, const R: usize, const G: us
 #[inline(always)]
 unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>(
     arith: &A,
-    t: &Direction,
+    t: Factors,
     input: I,
     (out, apart): Runs,
     (len, k): (usize, usize),
@@ -85,7 +91,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
             if k == 1 {
                 groups!(G, g => each!(v[g], arith.enter));
             }
-            forward_stages::<A, _, R, G>(arith, &mut v, &f, Prefetch::NONE);
+            forward_stages::<A, _, R, G, 0>(arith, &mut v, &f, Prefetch::NONE);
             store_sets::<A::V, R, G>(&v, out.add(j), apart);
         }
     }
@@ -95,7 +101,7 @@ unsafe fn forward_pass<A: Arith, I: Input<A::V>, const R: usize, const G: usize>
 #[inline(always)]
 pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
     arith: &A,
-    t: &Direction,
+    t: Factors,
     stages: u32,
     input: I,
     out: Runs,
@@ -126,7 +132,7 @@ pub(super) unsafe fn forward_pass_of<A: Arith, I: Input<A::V>>(
 #[inline(always)]
 pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
     arith: &A,
-    t: &Direction,
+    t: Factors,
     p: *mut u64,
     (blocks, b): (usize, usize),
     prefetch: Prefetch<'_>,
@@ -144,7 +150,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
             k: blocks + b,
             arith: PhantomData::<A>,
         };
-        forward_stages::<A, _, 8, G>(arith, &mut v, &nodes, prefetch);
+        forward_stages::<A, _, 8, G, 0>(arith, &mut v, &nodes, prefetch);
         groups!(G, g => forward_lanes::<A, 2, 0>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
         prefetch.request::<A::V>(4, PORTIONS);
@@ -173,7 +179,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
 #[inline(always)]
 unsafe fn forward_lanes<A: Arith, const D: usize, const S: usize>(
     arith: &A,
-    t: &Direction,
+    t: Factors,
     b: usize,
     v: &mut [A::V; 8],
 ) {

@@ -8,11 +8,11 @@ use zq::simd::Lanes;
 use super::input::Plain;
 use super::registers::*;
 use crate::simd::arith::Arith;
-use crate::simd::tables::{Direction, Tables};
+use crate::simd::tables::Factors;
 
 /// The inverse stage of a group whose butterflies are at distance `HALF`, the mirror of forward stage `stage`.
 #[inline(always)]
-unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
+unsafe fn inverse_stage<A: Arith, F: FactorOf<A::V>, const HALF: usize>(
     arith: &A,
     v: &mut [A::V; 8],
     f: &F,
@@ -34,9 +34,9 @@ unsafe fn inverse_stage<A: Arith, F: Factors<A::V>, const HALF: usize>(
 /// `log2 R` inverse stages of `R` operands; with `ROOT` the last one is the outermost of the whole transform, which
 /// multiplies by `n^-1` and reduces fully.
 #[inline(always)]
-unsafe fn inverse_stages<
+pub(super) unsafe fn inverse_stages<
     A: Arith,
-    F: Factors<A::V>,
+    F: FactorOf<A::V>,
     const R: usize,
     const G: usize,
     const ROOT: bool,
@@ -101,18 +101,19 @@ unsafe fn scaling_stage<A: Arith, const HALF: usize>(
 #[inline(always)]
 unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: bool>(
     arith: &A,
-    t: &Tables,
+    t: Factors,
+    scale: &[u64; 4],
     a: *mut u64,
     len: usize,
     k: usize,
 ) {
     // SAFETY: `a` has `len` words, R runs of `len / R`, and every access is below; nodes from `k` on down exist.
     unsafe {
-        let f = factors::<A, R>(&t.inverse, k);
+        let f = factors::<A, R>(t, k);
         let step = len / R;
         for j in (0..step).step_by(G * sets::<A::V>(R) * A::V::LANES) {
             let mut v = load_sets::<A::V, _, R, G>(Plain(a), j, step);
-            inverse_stages::<A, _, R, G, ROOT>(arith, &mut v, &f, &t.scale);
+            inverse_stages::<A, _, R, G, ROOT>(arith, &mut v, &f, scale);
             store_sets::<A::V, R, G>(&v, a.add(j), step);
         }
     }
@@ -122,7 +123,8 @@ unsafe fn inverse_pass<A: Arith, const R: usize, const G: usize, const ROOT: boo
 #[inline(always)]
 pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
     arith: &A,
-    t: &Tables,
+    t: Factors,
+    scale: &[u64; 4],
     stages: u32,
     a: *mut u64,
     len: usize,
@@ -132,15 +134,15 @@ pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
     unsafe {
         if const { group_count::<A::V>() == 1 } {
             match stages {
-                1 => inverse_pass::<A, 2, 1, ROOT>(arith, t, a, len, k),
-                2 => inverse_pass::<A, 4, 1, ROOT>(arith, t, a, len, k),
-                _ => inverse_pass::<A, 8, 1, ROOT>(arith, t, a, len, k),
+                1 => inverse_pass::<A, 2, 1, ROOT>(arith, t, scale, a, len, k),
+                2 => inverse_pass::<A, 4, 1, ROOT>(arith, t, scale, a, len, k),
+                _ => inverse_pass::<A, 8, 1, ROOT>(arith, t, scale, a, len, k),
             }
         } else {
             match stages {
-                1 => inverse_pass::<A, 2, 2, ROOT>(arith, t, a, len, k),
-                2 => inverse_pass::<A, 4, 2, ROOT>(arith, t, a, len, k),
-                _ => inverse_pass::<A, 8, 2, ROOT>(arith, t, a, len, k),
+                1 => inverse_pass::<A, 2, 2, ROOT>(arith, t, scale, a, len, k),
+                2 => inverse_pass::<A, 4, 2, ROOT>(arith, t, scale, a, len, k),
+                _ => inverse_pass::<A, 8, 2, ROOT>(arith, t, scale, a, len, k),
             }
         }
     }
@@ -150,7 +152,7 @@ pub(super) unsafe fn inverse_pass_of<A: Arith, const ROOT: bool>(
 #[inline(always)]
 unsafe fn inverse_lanes<A: Arith, const D: usize>(
     arith: &A,
-    t: &Direction,
+    t: Factors,
     b: usize,
     v: &mut [A::V; 8],
 ) {
@@ -166,7 +168,8 @@ unsafe fn inverse_lanes<A: Arith, const D: usize>(
 #[inline(always)]
 pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
     arith: &A,
-    t: &Tables,
+    t: Factors,
+    scale: &[u64; 4],
     (from, a): (*const u64, *mut u64),
     blocks: usize,
     b: usize,
@@ -182,34 +185,34 @@ pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
             shuffle!(v[g], A::V::unmerge);
         });
         if const { A::V::LOG_LANES > 2 } {
-            groups!(G, g => inverse_lanes::<A, 8>(arith, &t.inverse, b + g, &mut v[g]));
+            groups!(G, g => inverse_lanes::<A, 8>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
             groups!(G, g => {
                 shuffle!(v[g], A::V::join::<1>);
-                inverse_lanes::<A, 4>(arith, &t.inverse, b + g, &mut v[g]);
+                inverse_lanes::<A, 4>(arith, t, b + g, &mut v[g]);
             });
             pin(&mut v);
             groups!(G, g => shuffle!(v[g], A::V::join::<2>));
         } else if const { A::V::LOG_LANES > 1 } {
-            groups!(G, g => inverse_lanes::<A, 4>(arith, &t.inverse, b + g, &mut v[g]));
+            groups!(G, g => inverse_lanes::<A, 4>(arith, t, b + g, &mut v[g]));
             pin(&mut v);
             groups!(G, g => shuffle!(v[g], A::V::join::<1>));
         }
-        groups!(G, g => inverse_lanes::<A, 2>(arith, &t.inverse, b + g, &mut v[g]));
+        groups!(G, g => inverse_lanes::<A, 2>(arith, t, b + g, &mut v[g]));
         pin(&mut v);
         groups!(G, g => {
             shuffle!(v[g], A::V::unsplit);
             each!(v[g], arith.between);
         });
         let nodes = FromNode {
-            table: &t.inverse,
+            table: t,
             k: blocks + b,
             arith: PhantomData::<A>,
         };
         if blocks == 1 {
-            inverse_stages::<A, _, 8, G, true>(arith, &mut v, &nodes, &t.scale);
+            inverse_stages::<A, _, 8, G, true>(arith, &mut v, &nodes, scale);
         } else {
-            inverse_stages::<A, _, 8, G, false>(arith, &mut v, &nodes, &t.scale);
+            inverse_stages::<A, _, 8, G, false>(arith, &mut v, &nodes, scale);
         }
         groups!(G, g => store_block(&v[g], p.add(g * block_len::<A::V>())));
     }

@@ -13,6 +13,9 @@ mod forward;
 mod input;
 mod inverse;
 mod prefetch;
+mod walk;
+
+use zq::simd::Lanes;
 
 use super::arith::Arith;
 use super::schedule::block_len;
@@ -24,6 +27,7 @@ pub(crate) use input::{Lifted, Plain};
 use inverse::{inverse_blocks, inverse_pass_of};
 use prefetch::Prefetch;
 use registers::group_count;
+use walk::{forward_walk_of, inverse_walk_of};
 
 /// The forward transform of `tables.n` words.
 ///
@@ -53,7 +57,7 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     unsafe {
         forward_pass_of(
             arith,
-            &tables.forward,
+            tables.forward.factors(),
             tables.schedule.stages(0),
             input,
             out,
@@ -78,7 +82,7 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     [outer_blocks, outer_block]: [usize; 2],
     prefetch: &[*const u64],
 ) {
-    let (n, t, schedule) = (tables.n, &tables.forward, &tables.schedule);
+    let (n, t, schedule) = (tables.n, tables.forward.factors(), &tables.schedule);
     let blocks = n / block_len::<A::V>();
     let offset = outer_block * (n / outer_blocks);
     let group = if blocks / outer_blocks > 1 {
@@ -104,6 +108,11 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
             unsafe {
                 let (p, k) = (a.add(local), (n + start) / len);
                 let stages = schedule.stages(pass);
+                if const { A::V::WALKS } {
+                    let rests = A::RESTS && (pass == 0 || !pass.is_multiple_of(2));
+                    forward_walk_of(arith, t, stages, (p, len, k), rests);
+                    continue;
+                }
                 forward_pass_of(
                     arith,
                     t,
@@ -137,16 +146,17 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
 /// As [`forward`], for both.
 #[inline(always)]
 pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, a: *mut u64) {
-    let (n, schedule) = (t.n, &t.schedule);
+    let (n, schedule, scale) = (t.n, &t.schedule, &t.scale);
+    let t = t.inverse.factors();
     let blocks = n / block_len::<A::V>();
     let group = if blocks > 1 { group_count::<A::V>() } else { 1 };
     for b in (0..blocks).step_by(group) {
         // SAFETY: the blocks are below `blocks`, a power of two.
         unsafe {
             if const { group_count::<A::V>() == 1 } || group == 1 {
-                inverse_blocks::<A, 1>(arith, t, (from, a), blocks, b);
+                inverse_blocks::<A, 1>(arith, t, scale, (from, a), blocks, b);
             } else {
-                inverse_blocks::<A, 2>(arith, t, (from, a), blocks, b);
+                inverse_blocks::<A, 2>(arith, t, scale, (from, a), blocks, b);
             }
         }
         let end = (b + group) * block_len::<A::V>();
@@ -160,10 +170,16 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
             unsafe {
                 let (p, k) = (a.add(start), (n + start) / len);
                 let stages = schedule.stages(pass);
-                if pass == 0 {
-                    inverse_pass_of::<A, true>(arith, t, stages, p, len, k);
+                if const { A::V::WALKS } {
+                    if pass == 0 {
+                        inverse_walk_of::<A, true>(arith, t, scale, stages, (p, len, k));
+                    } else {
+                        inverse_walk_of::<A, false>(arith, t, scale, stages, (p, len, k));
+                    }
+                } else if pass == 0 {
+                    inverse_pass_of::<A, true>(arith, t, scale, stages, p, len, k);
                 } else {
-                    inverse_pass_of::<A, false>(arith, t, stages, p, len, k);
+                    inverse_pass_of::<A, false>(arith, t, scale, stages, p, len, k);
                 }
             }
         }

@@ -11,7 +11,7 @@ use zq::simd::Lanes;
 use super::input::Input;
 use crate::simd::arith::{Arith, Factor};
 pub(super) use crate::simd::schedule::{VECTORS, block_len};
-use crate::simd::tables::{Direction, stage_offset};
+use crate::simd::tables::{Factors, stage_offset};
 
 /// Groups that go through a pass together. Two lanes wait for results no longer than for the other butterflies.
 pub(super) const fn group_count<V: Lanes>() -> usize {
@@ -136,10 +136,9 @@ pub(super) unsafe fn store_block<V: Lanes>(v: &[V; 8], p: *mut u64) {
 
 /// The factor of a node, in every lane.
 #[inline(always)]
-pub(super) unsafe fn node<A: Arith>(t: &Direction, k: usize) -> Factor<A::V> {
-    debug_assert!(2 * k + 1 < t.nodes.len());
+pub(super) unsafe fn node<A: Arith>(t: Factors, k: usize) -> Factor<A::V> {
     // SAFETY: the table holds every node whose halves are whole vectors.
-    unsafe { splat_pair(t.nodes.as_ptr().add(2 * k)) }
+    unsafe { splat_pair(t.node(k)) }
 }
 
 #[inline(always)]
@@ -155,10 +154,7 @@ pub(super) unsafe fn splat_pair<V: Lanes>(p: *const u64) -> Factor<V> {
 
 /// The `R - 1` factors of a pass from node `k`, stage by stage.
 #[inline(always)]
-pub(super) unsafe fn factors<A: Arith, const R: usize>(
-    t: &Direction,
-    k: usize,
-) -> [Factor<A::V>; 7] {
+pub(super) unsafe fn factors<A: Arith, const R: usize>(t: Factors, k: usize) -> [Factor<A::V>; 7] {
     // SAFETY: nodes below `k` down to the pass's last stage exist.
     unsafe {
         let mut f = [node::<A>(t, k); 7];
@@ -174,13 +170,13 @@ pub(super) unsafe fn factors<A: Arith, const R: usize>(
 }
 
 /// Source of the factors of stages across vectors.
-pub(super) trait Factors<V: Lanes> {
+pub(super) trait FactorOf<V: Lanes> {
     /// The factor of block `block` in stage `stage` of group `g`.
     unsafe fn get(&self, g: usize, stage: usize, block: usize) -> Factor<V>;
 }
 
 /// The same factors for every group, in registers.
-impl<V: Lanes> Factors<V> for [Factor<V>; 7] {
+impl<V: Lanes> FactorOf<V> for [Factor<V>; 7] {
     #[inline(always)]
     unsafe fn get(&self, _g: usize, stage: usize, block: usize) -> Factor<V> {
         self[(1 << stage) - 1 + block]
@@ -188,13 +184,13 @@ impl<V: Lanes> Factors<V> for [Factor<V>; 7] {
 }
 
 /// Group `g` starts from node `k + g`; factors are read where they are used.
-pub(super) struct FromNode<'a, A> {
-    pub table: &'a Direction,
+pub(super) struct FromNode<A> {
+    pub table: Factors,
     pub k: usize,
     pub arith: PhantomData<A>,
 }
 
-impl<A: Arith> Factors<A::V> for FromNode<'_, A> {
+impl<A: Arith> FactorOf<A::V> for FromNode<A> {
     #[inline(always)]
     unsafe fn get(&self, g: usize, stage: usize, block: usize) -> Factor<A::V> {
         // SAFETY: stages across vectors have nodes whose halves are whole vectors, and the table holds all of these.
@@ -205,16 +201,15 @@ impl<A: Arith> Factors<A::V> for FromNode<'_, A> {
 /// The factors of in-register stage `s` (`D` distinct ones) for pair `i` of block `b`.
 #[inline(always)]
 pub(super) unsafe fn lane_factor<A: Arith, const D: usize>(
-    t: &Direction,
+    t: Factors,
     b: usize,
     i: usize,
 ) -> Factor<A::V> {
     let stage = D.trailing_zeros() as usize - 1;
     let entry = b * stage_offset(A::V::LOG_LANES) + stage_offset(stage) + i * 2 * D;
-    debug_assert!(entry + 2 * D <= t.lanes.len());
     // SAFETY: the table has an entry for every block, stage and pair.
     unsafe {
-        let p = t.lanes.as_ptr().add(entry);
+        let p = t.lanes(entry, 2 * D);
         Factor {
             w: A::V::load_repeated::<D>(p),
             quotient: A::V::load_repeated::<D>(p.add(D)),

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +73,39 @@ def test_changed_files_are_told_from_a_commit(tool: Any, monkeypatch: pytest.Mon
     assert tool.main(["quick"]) == 0
     assert (tool.ROOT / "count").read_text() == "ran\nran\n"
     assert tool.stored(tool.STORE)["quick"].commit == "0123456789+"
+
+
+def test_tests_that_passed_are_left_out_when_a_run_goes_on(tmp_path: Path) -> None:
+    """A run that is stopped in its third test; on two workers and on none."""
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    (tmp_path / "test_it.py").write_text(
+        "import os, pathlib\nimport pytest\n\n\n"
+        "@pytest.mark.parametrize('number', range(4))\n"
+        "def test_number(number):\n"
+        "    with open('ran', 'a') as file:\n        file.write(str(number))\n"
+        "    if number == 2 and not pathlib.Path('stopped').exists():\n"
+        "        pathlib.Path('stopped').touch()\n        os._exit(9)\n"
+    )
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), *options]
+        env = {**os.environ, "RINGSMITH_PASSED": str(tmp_path / "kept.passed")}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+
+    assert run("-n", "0").returncode == 9
+    assert "2 passed" in run("-n", "2").stdout
+    assert sorted((tmp_path / "ran").read_text()) == ["0", "1", "2", "2", "3"]
+    for workers in "02":
+        done = run("-n", workers)
+        assert (done.returncode, "passed" in done.stdout) == (0, False), done.stdout
+
+
+def test_a_check_is_told_where_to_keep_what_passed(tool: Any, tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("quick:\n\t@cat $$RINGSMITH_PASSED 2>&1; echo one >> $$RINGSMITH_PASSED\n")
+    kept = tmp_path / "logs/quick-0123456789.passed"
+    assert tool.main(["quick"]) == 0
+    assert kept.read_text() == "one\n"
+    tool.run("quick", "0123456789")
+    assert (tmp_path / "logs/quick.log").read_text() == "one\n"
+    assert tool.main(["quick", "--again"]) == 0
+    assert kept.read_text() == "one\n"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run every heavy check whole and write down what ran when: `tools/check_all.py [NAME ...] [--list] [--again]`.
 
-The shortest first, by the last time; a check that passed on this very commit is left out, so that a run that was
-stopped goes on where it was. Each writes its words to build/checks/NAME.log and its outcome to
+The shortest first, by the last time; a check that passed on this very commit is left out, and so are tests that passed
+in `test-hw-full`, so that a run that was stopped goes on where it was; proofs and measurements keep what they have by
+themselves. Each writes its words to build/checks/NAME.log and its outcome to
 spec/results/checks.toml. Status 0: all passed; 1: one failed; 2: one could not be run here, or a name is none.
 """
 
@@ -106,14 +107,25 @@ def order(names: list[str], runs: Mapping[str, Ran]) -> list[str]:
     return sorted(names, key=lambda name: runs[name].seconds if name in runs else sys.maxsize)
 
 
-def run(name: str, here: str) -> Ran:
-    """Run a check, its words in its log; an interrupt ends all that it started."""
+def run(name: str, here: str, *, again: bool = False) -> Ran:
+    """Run a check, its words in its log; an interrupt ends all that it started.
+
+    Tests of pytest that passed on this commit are in a file (see conftest.py) and are left out, unless it runs `again`.
+    """
     LOGS.mkdir(parents=True, exist_ok=True)
+    passed = LOGS / f"{name}-{here}.passed"
+    if again or here.endswith("+"):
+        passed.unlink(missing_ok=True)
     started = time.monotonic()
     with (LOGS / f"{name}.log").open("w") as log:
-        command = ["make", "--no-print-directory", name]
         process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            ["make", "--no-print-directory", name],
+            cwd=ROOT,
+            env={**os.environ, "RINGSMITH_PASSED": str(passed)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             status = process.wait()
@@ -160,7 +172,7 @@ def main(arguments: list[str]) -> int:
             continue
         took = f", {last.seconds} s the last time" if last else ""
         print(f"check-all: {number} of {len(wanted)}, {name}{took} (build/checks/{name}.log)", flush=True)
-        runs[name] = run(name, here)
+        runs[name] = run(name, here, again=asked.again)
         save(STORE, runs)
         print(f"check-all: {name}: {runs[name].outcome}, {runs[name].seconds} s", flush=True)
     print(table(runs))

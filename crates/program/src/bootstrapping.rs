@@ -5,7 +5,7 @@
 use crate::Error;
 use crate::codec::refused;
 use ckks::CkksParams;
-use ckks::bootstrap::{BootstrapGoal, BootstrapLiteral, BootstrapParams, Effort, Message};
+use ckks::bootstrap::{BootstrapLiteral, BootstrapParams, Effort, Message};
 use rlwe::SecurityPolicy;
 use rlwe::wire::{Reader, Writer};
 use std::collections::BTreeMap;
@@ -55,21 +55,24 @@ impl Bootstrapping {
             message: Message::Real,
             ..literal.clone()
         };
-        let params = BootstrapParams::new(main, &literal, policy).map_err(parameters)?;
-        Ok(Self {
-            params,
-            added: Arc::default(),
-            effort: Arc::default(),
-        })
+        Self::of(BootstrapParams::new(main, &literal, policy).map_err(parameters)?)
     }
 
-    /// The cheapest that reaches a goal.
+    /// Of parameters for real messages in all slots.
     ///
     /// # Errors
-    /// [`Error::Parameters`] for a goal that none reaches.
-    pub fn planned(goal: &BootstrapGoal, policy: SecurityPolicy) -> Result<Self, Error> {
+    /// [`Error::Parameters`] for others.
+    pub fn of(params: BootstrapParams) -> Result<Self, Error> {
+        let literal = params.literal();
+        if literal.slots != params.main().slots() || literal.message != Message::Real {
+            let told = format!(
+                "bootstrapping: {} slots, {:?}",
+                literal.slots, literal.message
+            );
+            return Err(Error::Parameters(told));
+        }
         Ok(Self {
-            params: goal.plan(policy).map_err(parameters)?,
+            params,
             added: Arc::default(),
             effort: Arc::default(),
         })

@@ -113,7 +113,8 @@ impl Bootstrapping {
             passes,
         };
         let policy = policy(security, table, false)?;
-        let made = py.work(|| ::program::Bootstrapping::planned(&goal, policy))?;
+        let planned = py.work(|| goal.plan(policy))?;
+        let made = ::program::Bootstrapping::of(planned).or_raise()?;
         let (set, facts) = (made.params().main(), PyDict::new(py));
         let lengths = |basis: &rns::RnsBasis<u64>| -> Vec<u32> {
             basis.moduli().iter().map(|prime| prime.bits()).collect()

@@ -135,9 +135,8 @@ impl<'a> Finder<'a> {
             return Ok(None);
         }
         let own = |scale: i32| (scale + above + AROUND).min(LONGEST);
-        let reached = |finder: &mut Self, lengths: Lengths| -> Result<bool, Error> {
-            Ok(finder.log2_error(literal, lengths)? <= log2_error)
-        };
+        let reached =
+            |finder: &mut Self, lengths: Lengths| finder.reached(literal, lengths, log2_error);
         let (low, high) = (self.shortest(), LONGEST - above);
         let least = first_that(low, high, |scale| {
             reached(self, at(scale, own(scale), LONGEST))
@@ -169,8 +168,13 @@ impl<'a> Finder<'a> {
         Ok(best)
     }
 
-    /// log2 of the estimated error.
-    fn log2_error(&mut self, literal: &BootstrapLiteral, lengths: Lengths) -> Result<f64, Error> {
+    /// Whether the estimated error is at most 2^log2_error.
+    fn reached(
+        &mut self,
+        literal: &BootstrapLiteral,
+        lengths: Lengths,
+        log2_error: f64,
+    ) -> Result<bool, Error> {
         let outline = self.outline(literal, lengths)?;
         let facts = |finder: &mut Self, direction| -> Result<Vec<MatrixFacts>, Error> {
             let measured = finder.measured(literal, direction)?;
@@ -178,19 +182,25 @@ impl<'a> Finder<'a> {
             let each = measured.iter().zip(scales);
             Ok(each.map(|(facts, (_, scale))| facts.at(scale)).collect())
         };
-        let known = Known {
+        let mut known = Known {
             facts: [
                 facts(self, Direction::SlotsToCoeffs)?,
                 facts(self, Direction::CoeffsToSlots)?,
             ],
-            reduction: self.drawn(literal, lengths, &outline)?,
+            reduction: Spread::default(),
         };
-        match outline.error_bound(0.0, &known) {
-            Ok(error) => Ok(error.log2()),
+        let within = |known: &Known| match outline.error_bound(0.0, known) {
+            Ok(error) => Ok(error.log2() <= log2_error),
             // A first pass that errs by too much for a second one.
-            Err(Error::Bootstrap { .. }) => Ok(f64::INFINITY),
+            Err(Error::Bootstrap { .. }) => Ok(false),
             Err(error) => Err(error),
+        };
+        // What a reduction draws takes longest to find, and is not asked for where all else errs by too much.
+        if !within(&known)? {
+            return Ok(false);
         }
+        known.reduction = self.drawn(literal, lengths, &outline)?;
+        within(&known)
     }
 
     fn outline(&mut self, literal: &BootstrapLiteral, lengths: Lengths) -> Result<Outline, Error> {

@@ -8,9 +8,10 @@
 
 The network of He, Zhang, Ren, Sun (CVPR 2016): a convolution, three stages of three blocks with 16, 32, 64 channels,
 strides of two and 1 x 1 convolutions in the shortcuts of the second and third stage, the average of each channel, ten
-scores. Its weights are made here in half a minute: convolutions are drawn at random and normalised on the training
-images, as batch normalisation does, and the last layer is fitted to their features by scikit-learn, whose digits,
-upsampled, are the images. So ranges are those of a normalised network; what it gets right is little (`clear_accuracy`),
+scores. The images are scikit-learn's digits, upsampled. In this shape and with SiLU its weights are those of
+`bench/resnet20.npz`, all of whose layers `bench/resnet20_training.py` trained. In other shapes they are made here in
+half a minute: convolutions are drawn at random and normalised on the training images, as batch normalisation does, and
+the last layer is fitted to their features by scikit-learn; what such a network gets right is little (`clear_accuracy`),
 the share of answers that are those of the network in the clear is what is measured (`agreement`).
 """
 
@@ -21,7 +22,9 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +32,13 @@ import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
 
 Array = npt.NDArray[np.float64]
-#: Training images, and those that are tried.
-TRAINED, TRIED = 400, 100
+WEIGHTS = Path(__file__).parent / "resnet20.npz"
+#: Training images that a drawn network is normalised on, and those that are tried: no training has seen them.
+TRAINED, TRIED, FIRST_TRIED = 400, 100, 1400
+#: Of the training images, those that ranges are measured on.
+MEASURED = 100
+#: Of the keys and ciphertexts of a run that may go on after it was killed: no secret.
+SEED = b"bench/resnet20.py: no secret seed"[:32]
 #: Scores are at most 1 / _ROOM on the training images.
 _ROOM = 8.0
 
@@ -59,12 +67,13 @@ def images_of(shape: Shape) -> tuple[Array, npt.NDArray[np.int64]]:
 class Network:
     """Writes nodes and computes them on the training images, so that a layer is normalised by what it gives."""
 
-    def __init__(self, images: Array, activation: str) -> None:
-        """Begin with the training images."""
+    def __init__(self, images: Array, activation: str, trained: Mapping[str, Any] | None = None) -> None:
+        """Begin with the training images; `trained`: the weights as `bench/resnet20_training.py` writes them."""
         self.nodes: list[Any] = []
         self.held: list[Any] = []
         self.values: dict[str, Array] = {"image": images}
         self.activation = activation
+        self.trained = trained
         self._random = np.random.default_rng(20)
 
     def add(self, kind: str, given: list[str], name: str, value: Array, **attributes: Any) -> str:
@@ -79,18 +88,24 @@ class Network:
         return name
 
     def convolution(self, given: str, name: str, made: int, size: int, stride: int) -> str:
-        """Write a convolution whose channels have mean 0 and variance 1 on the training images."""
-        x = self.values[given]
+        """Write a convolution: trained, or of channels that have mean 0 and variance 1 on the training images."""
+        weights, bias, value = self._weights(self.values[given], name, (made, size, stride))
+        names = [given, self.constant(f"{name}.weight", weights), self.constant(f"{name}.bias", bias)]
+        return self.add("Conv", names, name, value, strides=[stride] * 2, pads=[size // 2] * 4)
+
+    def _weights(self, x: Array, name: str, shape: tuple[int, int, int]) -> tuple[Array, Array, Array]:
+        """Return a convolution's weights and shifts, and what it makes of x."""
+        made, size, stride = shape
+        if self.trained is not None:
+            each = np.asarray(self.trained[f"{name}.each"], dtype=np.float64)
+            weights = self.trained[f"{name}.weight"] * each[:, None, None, None]
+            bias = np.asarray(self.trained[f"{name}.bias"], dtype=np.float64)
+            return weights, bias, convolved(x, weights, stride) + bias[:, None, None]
         weights = self._random.normal(size=(made, x.shape[1], size, size)) / np.sqrt(x.shape[1] * size * size)
         y = convolved(x, weights, stride)
         mean, spread = y.mean(axis=(0, 2, 3)), y.std(axis=(0, 2, 3)) + 1e-6
-        names = [
-            given,
-            self.constant(f"{name}.weight", weights / spread[:, None, None, None]),
-            self.constant(f"{name}.bias", -mean / spread),
-        ]
         value = (y - mean[:, None, None]) / spread[:, None, None]
-        return self.add("Conv", names, name, value, strides=[stride] * 2, pads=[size // 2] * 4)
+        return weights / spread[:, None, None, None], -mean / spread, value
 
     def activated(self, given: str, name: str) -> str:
         """Write an activation: ReLU, SiLU, or x + x^2 / 8, as a network is trained with for low degree."""
@@ -136,33 +151,39 @@ def trunk(made: Network, shape: Shape) -> str:
     return last
 
 
-def network(shape: Shape, activation: str) -> tuple[Any, Array, npt.NDArray[np.int64]]:
-    """Return the network as ONNX, as PyTorch would export it, and images it was not fitted to with their digits."""
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-
+def network(shape: Shape, activation: str) -> tuple[Any, Array, Array, npt.NDArray[np.int64]]:
+    """Return the network as ONNX, as PyTorch would export it, images it was trained with, and others with their
+    digits."""
     images, digits = images_of(shape)
-    made = Network(images[:TRAINED], activation)
+    known = np.load(WEIGHTS) if shape == Shape() and activation == "silu" else None
+    made = Network(images[:TRAINED], activation, known)
     last = trunk(made, shape)
     features = made.values[last].mean(axis=(2, 3))
     last = made.add("GlobalAveragePool", [last], "average", features[:, :, None, None])
     last = made.add("Flatten", [last], "features", features)
-    fitted = LogisticRegression(max_iter=2000, C=10.0).fit(features, digits[:TRAINED])
+    if known is None:
+        weights, shifts = _fitted(features, digits[:TRAINED])
+    else:
+        weights, shifts = known["dense"].astype(np.float64), known["dense.shift"].astype(np.float64)
+    scores = features @ weights + shifts
     # Small scores: the first prime of a set has to hold what its bounds say.
-    less = 1 / (_ROOM * np.abs(fitted.decision_function(features)).max())
-    names = [
-        last,
-        made.constant("scores.weight", fitted.coef_.T * less),
-        made.constant("scores.bias", fitted.intercept_ * less),
-    ]
-    made.add("Gemm", names, "scores", fitted.decision_function(features) * less)
+    less = 1 / (_ROOM * np.abs(scores).max())
+    names = [last, made.constant("scores.weight", weights * less), made.constant("scores.bias", shifts * less)]
+    made.add("Gemm", names, "scores", scores * less)
     ends = [("image", ["N", shape.given, shape.side, shape.side]), ("scores", ["N", 10])]
     given, found = (helper.make_tensor_value_info(name, TensorProto.DOUBLE, own) for name, own in ends)
     graph = helper.make_graph(made.nodes, "residual", [given], [found], made.held)
-    return (
-        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]),
-        images[TRAINED : TRAINED + TRIED],
-        digits[TRAINED : TRAINED + TRIED],
-    )
+    tried = slice(FIRST_TRIED, FIRST_TRIED + TRIED)
+    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    return whole, images[:MEASURED], images[tried], digits[tried]
+
+
+def _fitted(features: Array, digits: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return a last layer fitted to features."""
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+    fitted = LogisticRegression(max_iter=2000, C=10.0).fit(features, digits)
+    return fitted.coef_.T, fitted.intercept_
 
 
 @dataclass(frozen=True)
@@ -170,17 +191,18 @@ class Task:
     """A network with its images, and how it is compiled."""
 
     source: Any
+    trained: Array
     images: Array
     digits: npt.NDArray[np.int64] | None
     options: dict[str, Any]
 
 
-def run(task: Task, images: int, threads: int) -> dict[str, Any]:
+def run(task: Task, images: int, threads: int, state: str | None = None) -> dict[str, Any]:
     """Return what was found and measured: the cost without any key made, and `images` evaluations if asked for."""
     import ringsmith as rs
 
     start = time.perf_counter()
-    model = rs.from_onnx(task.source, task.images, classes=list(range(10)), domain=(0, 1), **task.options)
+    model = rs.from_onnx(task.source, task.trained, classes=list(range(10)), domain=(0, 1), **task.options)
     read = time.perf_counter() - start
     start = time.perf_counter()
     cost = model.cost()
@@ -199,28 +221,54 @@ def run(task: Task, images: int, threads: int) -> dict[str, Any]:
     if task.digits is not None:
         found["clear_accuracy"] = float(np.mean(clear.argmax(axis=1) == task.digits))
     print(cost, file=sys.stderr)
-    return found | (_evaluated(model, task.images[:images], threads) if images else {})
+    return found | (_evaluated(model, task.images[:images], threads, state) if images else {})
 
 
-def _evaluated(model: Any, images: Array, threads: int) -> dict[str, Any]:
-    start = time.perf_counter()
-    client = model.program.client()
+class Progress:
+    """Says on standard error which part of a run is done, at each refresh, and what the part took."""
+
+    def __init__(self, program: Any) -> None:
+        """Begin the clock."""
+        steps = [step for step in program.circuit.steps if step.kind != "input"]
+        self._ends = [number for number, step in enumerate(steps, 1) if step.refreshes] + [len(steps)]
+        self._start = self._last = time.perf_counter()
+        self._next = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Take note of what is done, of how much."""
+        while self._next < len(self._ends) and done >= self._ends[self._next]:
+            now = time.perf_counter()
+            part = f"part {self._next + 1} of {len(self._ends)}, {done} of {total} steps"
+            print(f"{part}: {now - self._last:.1f} s, {now - self._start:.1f} s in all", file=sys.stderr, flush=True)
+            self._last, self._next = now, self._next + 1
+
+
+def _evaluated(model: Any, images: Array, threads: int, state: str | None) -> dict[str, Any]:
+    program, start = model.program, time.perf_counter()
+    client = program.client(seed=SEED if state else None)
     keys = client.evaluation_keys
     made = time.perf_counter() - start
-    server, taken, scores = model.program.server(keys, threads=threads), [], []
+    print(f"keys made in {made:.1f} s", file=sys.stderr, flush=True)
+    server, taken, scores = program.server(keys, threads=threads), [], []
+    spent: dict[str, float] = {}
     for image in images:
         sent = client.encrypt(x=model.encode(image.reshape(1, -1))[0])
         start = time.perf_counter()
-        answer = server.evaluate(sent)
+        done = server.run(sent, {}, progress=Progress(program), state=state)
         taken.append(time.perf_counter() - start)
-        scores.append(client.decrypt(answer).reshape(-1))
-        print(f"image {len(taken)} of {len(images)}: {taken[-1]:.1f} s", file=sys.stderr)
+        for kind, seconds in done.seconds.items():
+            spent[kind] = spent.get(kind, 0.0) + seconds
+        scores.append(client.decrypt(done.result).reshape(-1))
+        print(f"image {len(taken)} of {len(images)}: {taken[-1]:.1f} s", file=sys.stderr, flush=True)
     expected, found = model.clear(images, polynomial=True), np.array(scores)
-    agree = found.argmax(axis=1) == expected.argmax(axis=1)
+    agree = found.argmax(axis=1) == model.clear(images).argmax(axis=1)
     return {
         "key_seconds": made,
         "evaluation_seconds": min(taken),
+        **{f"seconds of {kind}": own / len(images) for kind, own in sorted(spent.items())},
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "error": float(np.abs(found - expected).max()),
+        "extent": float(np.ptp(expected)),
         "agreement": float(np.mean(agree)),
         "correct": bool(agree.all()),
     }
@@ -231,12 +279,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=int, default=0, help="how many images are encrypted and evaluated")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--state",
+        help="file that a run goes on from when it was killed; keys and ciphertexts then come from a fixed seed",
+    )
     parser.add_argument("--activation", choices=["relu", "silu", "square"], default="silu")
-    parser.add_argument("--set", default="ckks-refreshed-32768", help="of parameters; none: the compiler chooses one")
-    parser.add_argument("--degree", type=int, default=7, help="of the polynomials in place of activations")
+    parser.add_argument("--set", default="ckks-refreshed-65536", help="of parameters; none: the compiler chooses one")
+    parser.add_argument("--degree", type=int, default=15, help="of the polynomials in place of activations")
     parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
     parser.add_argument("--inner-error", type=float, default=1e-2, help="promised around activations")
     parser.add_argument("--tolerance", type=float, default=1.0)
+    parser.add_argument("--keys-limit", type=int, default=5_000_000_000, help="bytes of the keys that are sent")
     parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")
     parser.add_argument("--side", type=int, default=32, help="pixels, a multiple of 8")
     parser.add_argument("--channels", type=int, default=3)
@@ -252,16 +305,17 @@ def main() -> None:
         parser.error(f"--side {given.side}: a multiple of 8, as the digits have 8 x 8 pixels")
     options = {
         "degree": given.degree, "sign": given.sign, "deviation": None, "inner_error": given.inner_error,
-        "tolerance": given.tolerance, "guarantee": "probable", "most_entries": 1 << 26, "keys_limit": 1 << 34,
+        "tolerance": given.tolerance, "guarantee": "probable", "most_entries": 1 << 26, "keys_limit": given.keys_limit,
         "memory_limit": given.memory_limit,
     } | ({} if given.set == "none" else {"params": given.set})  # fmt: skip
     if given.onnx:
-        task = Task(given.onnx, np.load(given.images), None, options)
+        own = np.load(given.images)
+        task = Task(given.onnx, own, own, None, options)
     else:
         shape = Shape(given.side, given.channels, tuple(given.widths), given.blocks)
-        made, images, digits = network(shape, given.activation)
-        task = Task(made.SerializeToString(), images, digits, options)
-    found = run(task, given.run, given.threads)
+        made, trained, images, digits = network(shape, given.activation)
+        task = Task(made.SerializeToString(), trained, images, digits, options)
+    found = run(task, given.run, given.threads, given.state)
     if given.json:
         print(json.dumps(found))
         return

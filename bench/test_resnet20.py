@@ -18,7 +18,7 @@ SMALL = resnet20.Shape(side=8, given=1, widths=(4, 8), blocks=1)
 
 @pytest.fixture(scope="module")
 def small() -> tuple[Any, Any]:
-    made, images, _ = resnet20.network(SMALL, "square")
+    made, images, _, _ = resnet20.network(SMALL, "square")
     return made, images
 
 

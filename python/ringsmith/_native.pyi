@@ -977,6 +977,16 @@ class Session:
         *,
         progress: Callable[[int, int], object] | None = ...,
     ) -> tuple[list[bytes], dict[str, float]]: ...
+    def run_kept(
+        self,
+        inputs: Sequence[bytes] | Sequence[BfvCiphertext] | Sequence[CkksCiphertext],
+        plain: Sequence[npt.NDArray[np.float64] | npt.NDArray[np.int64]],
+        seed: bytes,
+        state: bytes | None,
+        keep: Callable[[bytes], object],
+        *,
+        progress: Callable[[int, int], object] | None = ...,
+    ) -> tuple[list[bytes], dict[str, float]]: ...
     def answer(
         self,
         message: bytes | memoryview,

@@ -27,7 +27,7 @@ pub use cpu::Cpu;
 pub use error::Error;
 pub use keys::{KeySet, Keys};
 pub use record::{Record, Recorder};
-pub use request::{Input, Observer, Outcome, Request, Seconds, Unobserved};
+pub use request::{Input, Keeper, Observer, Outcome, Request, Seconds, Unobserved};
 
 use ::program::Program;
 use rlwe::Threads;
@@ -74,6 +74,23 @@ pub trait Run: Send + Sync {
     /// Inputs that are not the program's, plaintexts that break its guarantee, a step that failed, with its place;
     /// [`Error::Cancelled`].
     fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error>;
+
+    /// Evaluates the program, and leaves what it has made with a keeper on the way; goes on from what an earlier
+    /// evaluation of an equal request left there, to the same bytes.
+    ///
+    /// # Errors
+    /// Those of [`Run::evaluate`]; [`Error::Input`] for what no evaluation of this program left, and where the engine
+    /// does not do it.
+    fn evaluate_kept(
+        &self,
+        _: &Request<'_>,
+        _: &dyn Keeper,
+        _: &dyn Observer,
+    ) -> Result<Outcome, Error> {
+        Err(Error::Input(
+            "this engine keeps no state of a run; run it on the cpu, or without state=".into(),
+        ))
+    }
 
     /// Most requests that [`Run::evaluate_batch`] works on at a time: 1 where they take turns.
     fn batch_size(&self) -> usize {

@@ -63,6 +63,18 @@ pub trait Observer: Sync {
     fn cancelled(&self) -> bool;
 }
 
+/// Where an evaluation leaves what it has made after each refresh. Called from any thread of the run.
+pub trait Keeper: Sync {
+    /// What an earlier evaluation left last; none to begin anew.
+    fn kept(&self) -> Option<&[u8]>;
+
+    /// Keeps this in place of what was left before.
+    ///
+    /// # Errors
+    /// What ends the evaluation.
+    fn keep(&self, state: Vec<u8>) -> Result<(), crate::Error>;
+}
+
 /// No observer.
 pub struct Unobserved;
 

@@ -77,10 +77,13 @@ OBJECTS = {
     "Program.clear.plain": f"Sequence[{_NUMBERS}]",
     "Program.clear.return": "list[npt.NDArray[Any]]",
     "Device.rtl.firmware": "bytes",
-    **{f"Session.{name}.plain": f"Sequence[{_NUMBERS}]" for name in ("run", "answer", "run_many", "record")},
+    "Session.run_kept.keep": "Callable[[bytes], object]",
+    **{
+        f"Session.{name}.plain": f"Sequence[{_NUMBERS}]" for name in ("run", "run_kept", "answer", "run_many", "record")
+    },
     **{
         f"Session.{name}.progress": "Callable[[int, int], object] | None"
-        for name in ("run", "answer", "run_many", "record")
+        for name in ("run", "run_kept", "answer", "run_many", "record")
     },
 }
 

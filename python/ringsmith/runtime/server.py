@@ -8,16 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ringsmith import _native
-from ringsmith.errors import KeyMismatchError
+from ringsmith.errors import InputError, KeyMismatchError
 from ringsmith.runtime.identity import Role, check_count, check_distinct, checksums, expected_arguments, received
 from ringsmith.runtime.joined import check_whole, one_of, part_of
 from ringsmith.runtime.messages import Encryptions, Keys
 from ringsmith.runtime.program_data import ProgramData
 from ringsmith.runtime.randomness import Seed, derive_seed
 from ringsmith.runtime.scheme import check_owner
+from ringsmith.runtime.state import StateFile
 from ringsmith.scalars import count
 from ringsmith.shown import Shown
 
@@ -130,9 +134,17 @@ class Server(Shown):
                     progress(done, total)
 
     def run(
-        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None
-    ) -> Execution:
-        """Evaluate and return the result with the time each kind of operation took."""
+        self, sent: Encryptions, plain: Mapping[str, Any], seed: Seed = None, progress: Progress | None = None,
+        state: str | Path | None = None,
+    ) -> Execution:  # fmt: skip
+        """Evaluate and return the result with the time each kind of operation took.
+
+        `state`: a file in which what was made is left after each refresh; a run that was killed goes on from there, to
+        the same bytes, when it is called again with the same arguments. The file is removed at the end.
+
+        Raises:
+            InputError: the file is of something else or damaged, or the program is not refreshed.
+        """
         start = time.perf_counter()
         zeros = self._checked(sent, seed)
         values = self._checked_plain(plain)
@@ -140,9 +152,28 @@ class Server(Shown):
         recording = self.program.recording
         if recording is not None:
             done = recording.run(self._session, self.program.native, (sent.ciphertexts, values, zeros), progress)
+        elif state is not None:
+            own = self._state_file(state, sent, values, zeros if seed is not None or not self._draws else None)
+            left = own.left()
+            done = self._session.run_kept(sent.ciphertexts, values, zeros, left, own.keep, progress=progress)
+            own.done()
         else:
             done = self._session.run(sent.ciphertexts, values, zeros, progress=progress)
         return self._execution(done, read)
+
+    def _state_file(
+        self, path: str | Path, sent: Encryptions, values: Sequence[Any], zeros: bytes | None
+    ) -> StateFile:  # fmt: skip
+        """Return the file in which an evaluation leaves its state."""
+        native = self.program.native
+        if not native.refreshes:
+            raise InputError("state=: the program has no refreshes, after which a state is kept; leave out state=")
+        if zeros is None:
+            raise InputError("state=: the program encrypts zeros, which are others in each run; give seed= too")
+        plain = [np.ascontiguousarray(value).tobytes() for value in values]
+        about = [self.program.identity.digest, *sent.ciphertexts, *plain, zeros if self._draws else b""]
+        # Several threads may hold more than one does.
+        return StateFile.of(path, about, 4 * native.cost()["memory"])
 
     def answering(self, plain: Mapping[str, Any]) -> Callable[[bytes | memoryview, Progress | None], Answer]:
         """Return what evaluates messages on the same plain arguments: `run` from bytes to bytes, with fewer copies.

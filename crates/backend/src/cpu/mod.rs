@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! This machine's processor.
 
+mod state;
 mod walk;
 
 use crate::scheme::inputs;
@@ -8,7 +9,7 @@ use crate::scheme::interface::Scheme;
 use crate::scheme::plaintexts::{Evaluated, Plaintexts};
 use crate::scheme::plan::Plan;
 use crate::scheme::with_scheme;
-use crate::{Backend, Error, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
+use crate::{Backend, Error, Keeper, Keys, Observer, Outcome, Request, Resources, Run, Seconds};
 use ::polynomial::Room;
 use program::Program;
 use program::expression::Numbers;
@@ -89,11 +90,34 @@ impl<S: Scheme> Opened<S> {
 
 impl<S: Scheme> Run for Opened<S> {
     fn evaluate(&self, request: &Request<'_>, observer: &dyn Observer) -> Result<Outcome, Error> {
+        self.computed(request, None, observer)
+    }
+
+    fn evaluate_kept(
+        &self,
+        request: &Request<'_>,
+        keeper: &dyn Keeper,
+        observer: &dyn Observer,
+    ) -> Result<Outcome, Error> {
+        self.computed(request, Some(keeper), observer)
+    }
+}
+
+impl<S: Scheme> Opened<S> {
+    fn computed(
+        &self,
+        request: &Request<'_>,
+        keeper: Option<&dyn Keeper>,
+        observer: &dyn Observer,
+    ) -> Result<Outcome, Error> {
         let (program, scheme, threads) = (&*self.program, &self.scheme, &self.threads);
         let mut seconds = Seconds::default();
         let start = Instant::now();
         let inputs = inputs::read(scheme, request.inputs, threads)?;
         inputs::check(scheme, program, &inputs, self.owner)?;
+        let owner = self
+            .owner
+            .or(inputs.first().map(|one| scheme.facts(one).key));
         seconds.add("read", start);
         let start = Instant::now();
         let evaluated = self.evaluated(request.plain)?;
@@ -103,7 +127,10 @@ impl<S: Scheme> Run for Opened<S> {
         }
         let zeros = scheme.zeros(request.seed.clone())?;
         let order = (program, &self.plan);
-        let walk = Walk::new(order, scheme, &plaintexts, &zeros, inputs, observer);
+        let mut walk = Walk::new(order, scheme, &plaintexts, &zeros, inputs, observer);
+        if let Some(keeper) = keeper {
+            walk.kept_by(keeper, owner)?;
+        }
         let (outputs, steps) = walk.run(threads.count())?;
         seconds.merge(&steps);
         let start = Instant::now();

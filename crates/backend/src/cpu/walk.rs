@@ -2,12 +2,14 @@
 //! Computing the tasks of a plan: independent ones side by side, each as soon as its operands are there, the first in
 //! program order first. Ciphertexts are freed after their last use. What is computed depends on no thread.
 
+use super::state::Snapshot;
 use crate::scheme::interface::{Scheme, Spread};
 use crate::scheme::plaintexts::Plaintexts;
 use crate::scheme::plan::{Plan, Task};
 use crate::scheme::value::Value;
-use crate::{Error, Observer, Seconds};
+use crate::{Error, Keeper, Observer, Seconds};
 use program::Program;
+use rlwe::KeyId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::resume_unwind;
@@ -73,6 +75,7 @@ pub struct Walk<'a, S: Scheme> {
     plaintexts: &'a Plaintexts<'a, S>,
     zeros: &'a S::Zeros,
     observer: &'a dyn Observer,
+    keeper: Option<&'a dyn Keeper>,
     ahead: usize,
     state: Mutex<State<'a, S::Ciphertext>>,
     changed: Condvar,
@@ -132,9 +135,70 @@ impl<'a, S: Scheme> Walk<'a, S> {
             plaintexts,
             zeros,
             observer,
+            keeper: None,
             ahead: AHEAD,
             state: Mutex::new(state),
             changed: Condvar::new(),
+        }
+    }
+
+    /// Goes on from what an earlier walk left with `keeper`, and leaves there what it has made after each refresh.
+    pub fn kept_by(&mut self, keeper: &'a dyn Keeper, owner: Option<KeyId>) -> Result<(), Error> {
+        self.keeper = Some(keeper);
+        let Some(bytes) = keeper.kept() else {
+            return Ok(());
+        };
+        let order = (self.program, self.plan);
+        let (snapshot, uses) = Snapshot::from_bytes(bytes, order, self.scheme, owner)?;
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.uses = uses;
+        for (value, uses) in state.values.iter_mut().zip(&state.uses) {
+            value.take_if(|_| *uses == 0);
+        }
+        for (number, value) in snapshot.values {
+            state.values[number as usize] = Some(value);
+        }
+        state.finished = snapshot.finished;
+        let done = |task: &usize| state.finished[*task];
+        for task in (0..self.plan.tasks.len()).filter(done) {
+            let Task { steps, users, .. } = &self.plan.tasks[task];
+            state.done += steps.len();
+            users
+                .iter()
+                .for_each(|&user| state.waits_for[user as usize] -= 1);
+        }
+        let free = (0..self.plan.tasks.len()).filter(|task| !done(task));
+        let free = free.filter(|&task| state.waits_for[task] == 0);
+        state.ready = free.map(Reverse).collect();
+        state.first = state
+            .finished
+            .iter()
+            .position(|done| !done)
+            .unwrap_or(self.plan.tasks.len());
+        Ok(())
+    }
+
+    fn snapshot(&self, state: &State<'a, S::Ciphertext>) -> Snapshot<'a, S::Ciphertext> {
+        let inputs = self.program.input_count() as u32;
+        let made = (0..)
+            .zip(&state.values)
+            .filter(|(number, _)| *number >= inputs);
+        Snapshot {
+            finished: state.finished.clone(),
+            values: made
+                .filter_map(|(number, value)| Some((number, value.clone()?)))
+                .collect(),
+        }
+    }
+
+    /// Leaves what is made with the keeper.
+    fn keep(&self, snapshot: &Snapshot<'a, S::Ciphertext>) {
+        let kept = self
+            .keeper
+            .map_or(Ok(()), |keeper| keeper.keep(snapshot.to_bytes(self.scheme)));
+        if let Err(error) = kept {
+            self.lock().fail(u32::MAX, error);
+            self.changed.notify_all();
         }
     }
 
@@ -282,6 +346,7 @@ impl<'a, S: Scheme> Walk<'a, S> {
     fn finish(&self, task: usize, made: Made<'a, S::Ciphertext>, seconds: &Seconds) {
         let Task { steps, users, .. } = &self.plan.tasks[task];
         let mut freed = Vec::new();
+        let mut snapshot = None;
         let mut state = self.lock();
         state.running -= 1;
         state.seconds.merge(seconds);
@@ -311,12 +376,19 @@ impl<'a, S: Scheme> Walk<'a, S> {
                 while state.finished.get(state.first) == Some(&true) {
                     state.first += 1;
                 }
+                let refreshes = self.program.steps[steps[0] as usize].operation.refreshes();
+                if refreshes && self.keeper.is_some() {
+                    snapshot = Some(self.snapshot(&state));
+                }
             }
         }
         let done = state.done;
         drop(state);
         self.changed.notify_all();
         drop(freed);
+        if let Some(snapshot) = snapshot {
+            self.keep(&snapshot);
+        }
         let inputs = self.program.input_count();
         self.observer
             .progress(done, self.program.steps.len() - inputs);

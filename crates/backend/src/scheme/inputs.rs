@@ -75,7 +75,7 @@ fn places(program: &Program) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The first fact that differs: its name, given and expected value.
-fn compare(
+pub fn compare(
     program: &Program,
     step: &Step,
     facts: &Facts,

@@ -5,13 +5,16 @@
 //! range.
 
 use crate::Error;
+use crate::Values;
 use crate::expression::Numbers;
 use crate::handed::Received;
 use crate::program::{Program, Secrecy};
 use crate::step::{Operation, Step};
 use crate::transform::Transform;
 use rlwe::noise::Norms;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Facts about values for any arguments within their ranges.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +27,60 @@ pub struct Ranges {
     pub everywhere: Vec<f64>,
 }
 
-/// Magnitudes of plaintexts by number.
-type Factors = HashMap<u32, Vec<f64>>;
+/// Bytes of magnitudes that are kept for their next use.
+const KEPT: usize = 1 << 26;
+
+/// Magnitudes of plaintexts by number: made when they are asked for, as those of a large program's diagonals together
+/// would take more memory than the program.
+struct Factors<'a> {
+    program: &'a Program,
+    constant: Vec<bool>,
+    values: Values,
+    kept: RefCell<HashMap<u32, Rc<[f64]>>>,
+}
+
+impl<'a> Factors<'a> {
+    fn new(program: &'a Program) -> Result<Self, Error> {
+        let facts = program.facts();
+        let own = (program.steps.iter()).filter_map(|step| step.operation.plaintext());
+        let of_transforms = program.transforms.iter().flat_map(Transform::plaintexts);
+        let mut used: Vec<u32> = own.chain(of_transforms).map(|p| p.number).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.retain(|number| facts[*number as usize].constant);
+        let values = program.evaluate_constants(&used)?;
+        Ok(Self {
+            program,
+            constant: facts.iter().map(|fact| fact.constant).collect(),
+            values,
+            kept: RefCell::default(),
+        })
+    }
+
+    fn of(&self, number: u32) -> Result<Rc<[f64]>, Error> {
+        if let Some(known) = self.kept.borrow().get(&number) {
+            return Ok(Rc::clone(known));
+        }
+        let found = self.made(number)?;
+        let mut kept = self.kept.borrow_mut();
+        if kept.len() * size_of_val(&*found) < KEPT {
+            kept.insert(number, Rc::clone(&found));
+        }
+        Ok(found)
+    }
+
+    fn made(&self, number: u32) -> Result<Rc<[f64]>, Error> {
+        let source = &self.program.plaintexts[number as usize];
+        if !self.constant[number as usize] {
+            let any = |element: Option<u32>| element.map_or(0.0, |_| source.bound);
+            return Ok(source.slots.iter().map(any).collect());
+        }
+        match self.program.slots(&self.values, number)? {
+            Numbers::Reals(slots) => Ok(slots.iter().map(|v| v.abs()).collect()),
+            Numbers::Integers(_) => unreachable!("constants of CKKS are reals"),
+        }
+    }
+}
 
 impl Program {
     /// Ranges of the values; none in BFV, whose slots say nothing of the roots.
@@ -33,45 +88,29 @@ impl Program {
         if self.parameters.plain_modulus().is_some() {
             return Ok(Ranges::default());
         }
-        let (factors, slots) = (self.factors()?, self.parameters.slots());
+        let (factors, slots) = (Factors::new(self)?, self.parameters.slots());
         let norms = |transform| norms(transform, &factors, slots);
+        let promised = self.magnitudes(&factors, true)?;
+        let all = |step: &Step| match step.operation {
+            Operation::Within(_, promise) => promise.everywhere,
+            _ => true,
+        };
+        let same = self.steps.iter().all(all) && self.received().iter().all(Option::is_none);
         Ok(Ranges {
-            norms: self.transforms.iter().map(norms).collect(),
-            promised: self.magnitudes(&factors, true),
-            everywhere: self.magnitudes(&factors, false),
+            norms: self
+                .transforms
+                .iter()
+                .map(norms)
+                .collect::<Result<_, _>>()?,
+            everywhere: match same {
+                true => promised.clone(),
+                false => self.magnitudes(&factors, false)?,
+            },
+            promised,
         })
     }
 
-    fn factors(&self) -> Result<Factors, Error> {
-        let facts = self.facts();
-        let own = self
-            .steps
-            .iter()
-            .filter_map(|step| step.operation.plaintext());
-        let of_transforms = self.transforms.iter().flat_map(Transform::plaintexts);
-        let mut used: Vec<u32> = own.chain(of_transforms).map(|p| p.number).collect();
-        used.sort_unstable();
-        used.dedup();
-        let constant = |number: &u32| facts[*number as usize].constant;
-        let constants: Vec<u32> = used.iter().copied().filter(constant).collect();
-        let values = self.evaluate_constants(&constants)?;
-        let mut factors = Factors::new();
-        for number in used {
-            let source = &self.plaintexts[number as usize];
-            let slots = if !constant(&number) {
-                let any = |element: Option<u32>| element.map_or(0.0, |_| source.bound);
-                source.slots.iter().map(any).collect()
-            } else if let Numbers::Reals(slots) = self.slots(&values, number)? {
-                slots.iter().map(|v| v.abs()).collect()
-            } else {
-                unreachable!("constants of CKKS are reals")
-            };
-            factors.insert(number, slots);
-        }
-        Ok(factors)
-    }
-
-    fn magnitudes(&self, factors: &Factors, promises: bool) -> Vec<f64> {
+    fn magnitudes(&self, factors: &Factors<'_>, promises: bool) -> Result<Vec<f64>, Error> {
         let mut inputs = self.packed(promises).into_iter();
         let mut last: Vec<usize> = (0..self.steps.len()).collect();
         for (number, step) in self.steps.iter().enumerate() {
@@ -86,7 +125,7 @@ impl Program {
             let value = if step.operation.is_input() {
                 inputs.next().unwrap_or_default()
             } else {
-                self.applied(step, &values, factors, promises)
+                self.applied(step, &values, factors, promises)?
             };
             // NaN comes from values beyond the range of doubles.
             let most = |most: f64, v: &f64| {
@@ -105,7 +144,7 @@ impl Program {
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     /// The slots of every ciphertext that is sent.
@@ -146,21 +185,21 @@ impl Program {
         &self,
         step: &Step,
         values: &[Vec<f64>],
-        factors: &Factors,
+        factors: &Factors<'_>,
         promises: bool,
-    ) -> Vec<f64> {
+    ) -> Result<Vec<f64>, Error> {
         let slots = self.parameters.slots();
         let of = |number: u32| values[number as usize].as_slice();
         let each = |a: &[f64], b: &[f64], f: fn(f64, f64) -> f64| {
             a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
         };
-        match step.operation {
+        Ok(match step.operation {
             Operation::Input | Operation::EncryptZero => vec![0.0; slots],
             Operation::Add(a, b) | Operation::Sub(a, b) => each(of(a), of(b), |a, b| a + b),
             Operation::AddPlain(a, p) | Operation::SubPlain(a, p) => {
-                each(of(a), &factors[&p.number], |a, p| a + p)
+                each(of(a), &factors.of(p.number)?, |a, p| a + p)
             }
-            Operation::MultiplyPlain(a, p) => each(of(a), &factors[&p.number], |a, p| a * p),
+            Operation::MultiplyPlain(a, p) => each(of(a), &factors.of(p.number)?, |a, p| a * p),
             Operation::Multiply(a, b) => each(of(a), of(b), |a, b| a * b),
             Operation::Square(a) => each(of(a), of(a), |a, b| a * b),
             Operation::Rotate(a, by) => moved(of(a), by),
@@ -168,7 +207,7 @@ impl Program {
                 of(a).iter().map(|v| v.min(promise.bound)).collect()
             }
             Operation::LinearTransform(a, number) => {
-                transformed(of(a), &self.transforms[number as usize], factors)
+                transformed(of(a), &self.transforms[number as usize], factors)?
             }
             Operation::Within(a, _)
             | Operation::Negate(a)
@@ -178,7 +217,7 @@ impl Program {
             | Operation::Rescale(a)
             | Operation::ModDrop(a)
             | Operation::SwapRows(a) => of(a).to_vec(),
-        }
+        })
     }
 }
 
@@ -198,7 +237,11 @@ fn add(sum: &mut [f64], terms: impl IntoIterator<Item = f64>) {
         .for_each(|(sum, term)| *sum += term);
 }
 
-fn transformed(value: &[f64], transform: &Transform, factors: &Factors) -> Vec<f64> {
+fn transformed(
+    value: &[f64],
+    transform: &Transform,
+    factors: &Factors<'_>,
+) -> Result<Vec<f64>, Error> {
     let mut result = vec![0.0; value.len()];
     for giant in &transform.giants {
         let mut inner = vec![0.0; value.len()];
@@ -206,28 +249,31 @@ fn transformed(value: &[f64], transform: &Transform, factors: &Factors) -> Vec<f
             let x = moved(value, term.rotation);
             match term.plaintext {
                 None => add(&mut inner, x),
-                Some(p) => add(&mut inner, x.iter().zip(&factors[&p]).map(|(x, p)| x * p)),
+                Some(p) => add(
+                    &mut inner,
+                    x.iter().zip(&*factors.of(p)?).map(|(x, p)| x * p),
+                ),
             }
         }
         add(&mut result, moved(&inner, giant.rotation));
     }
-    result
+    Ok(result)
 }
 
-fn norms(transform: &Transform, factors: &Factors, slots: usize) -> Norms {
+fn norms(transform: &Transform, factors: &Factors<'_>, slots: usize) -> Result<Norms, Error> {
     let ones = vec![1.0; slots];
     let (mut sums, mut squares) = (vec![0.0; slots], vec![0.0; slots]);
     for giant in &transform.giants {
         for term in &giant.terms {
-            let factor = term.plaintext.map_or(&ones, |p| &factors[&p]);
-            let factor = moved(factor, giant.rotation);
+            let factor = term.plaintext.map(|p| factors.of(p)).transpose()?;
+            let factor = moved(factor.as_deref().unwrap_or(&ones), giant.rotation);
             add(&mut squares, factor.iter().map(|f| f * f));
             add(&mut sums, factor);
         }
     }
     let largest = |all: &[f64]| all.iter().copied().fold(0.0, f64::max);
-    Norms {
+    Ok(Norms {
         sum: largest(&sums),
         square: largest(&squares).sqrt(),
-    }
+    })
 }

@@ -17,7 +17,7 @@ use crate::watch::watched;
 use crate::word_width::{WordWidth, mismatch};
 use crate::work::finished;
 use ::backend::{
-    Backend as _, Cpu, Input, KeySet, Keys, Outcome, Recorder, Request, Resources, Run,
+    Backend as _, Cpu, Input, Keeper, KeySet, Keys, Outcome, Recorder, Request, Resources, Run,
 };
 use ::program::Message;
 use ::program::expression::Numbers;
@@ -27,7 +27,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use rlwe::Seed;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use zq::Word;
 use zq::memory::{attempt, reserved};
 
@@ -200,6 +200,37 @@ impl Session {
         Self::run_on(py, &*self.run, (inputs, plain, seed), progress)
     }
 
+    /// Runs the program as `run` does, and calls `keep(bytes)` with what it has made after each refresh. `state`: the
+    /// last of these bytes of a run on the same arguments, from which this one goes on to the same results.
+    #[pyo3(signature = (inputs, plain, seed, state, keep, *, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python's arguments are separate")]
+    fn run_kept<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Sent,
+        plain: Vec<Bound<'py, PyAny>>,
+        seed: &[u8],
+        state: Option<PyBackedBytes>,
+        keep: Py<PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Ran<'py>> {
+        let (plain, inputs) = (numbers_of(&plain)?, inputs.inputs());
+        let request = request(&inputs, &plain, seed)?;
+        let kept = Kept {
+            state,
+            keep,
+            raised: Mutex::default(),
+        };
+        let outcome = watched(py, progress.as_ref(), |watch| {
+            self.run.evaluate_kept(&request, &kept, watch)
+        });
+        let raised = kept
+            .raised
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(ran(py, raised.map_or(outcome, Err)?))
+    }
+
     /// Runs the program on a message of encrypted arguments, given and returned as bytes: `run` without what lies
     /// between. `labels`: of the arguments and of the result (`message_label`).
     ///
@@ -294,6 +325,28 @@ impl Session {
         let ran = Self::run_on(py, &*run.or_raise()?, (inputs, plain, seed), progress)?;
         let record = recorder.take();
         Ok((ran, record.trace, record.inputs))
+    }
+}
+
+/// A Python function that keeps the state of a run.
+struct Kept {
+    state: Option<PyBackedBytes>,
+    keep: Py<PyAny>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Keeper for Kept {
+    fn kept(&self) -> Option<&[u8]> {
+        self.state.as_deref()
+    }
+
+    fn keep(&self, state: Vec<u8>) -> Result<(), ::backend::Error> {
+        let called = Python::attach(|py| self.keep.call1(py, (PyBytes::new(py, &state),)));
+        called.map(drop).map_err(|error| {
+            let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+            raised.get_or_insert(error);
+            ::backend::Error::Cancelled
+        })
     }
 }
 

@@ -16,6 +16,7 @@ from ringsmith.hw.synth.boards import board_names
 from ringsmith.runtime.ports import LINE_BITS
 from ringsmith.specs import shown
 
+
 def searched_names() -> list[str]:
     """Names of the boards that a search can be for, sorted."""
     fitted = [name for name in board_names() if load_board(name).family in families()]

@@ -352,9 +352,8 @@ impl Program {
         let automorphisms = keys.rotations.len() + usize::from(keys.swap_rows);
         let limbs = shape.data + u64::from(shape.extended) * shape.special;
         let public = u64::from(keys.public) * shape.bytes(2 * limbs);
-        let refresh = shape.refresh.as_ref().filter(|_| keys.bootstrapping);
-        let own = refresh.into_iter().flat_map(|effort| &effort.keys);
-        let own: u64 = own.map(|&limbs| shape.switching_key(limbs as u64)).sum();
-        of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public + own
+        let refresh = self.bootstrapping.as_ref().filter(|_| keys.bootstrapping);
+        let refresh = refresh.map_or(0, |own| own.params().key_memory()[1] as u64);
+        of(keys.relinearization) + of(keys.galois) * automorphisms as u64 + public + refresh
     }
 }

@@ -200,6 +200,7 @@ class Task:
 def run(task: Task, images: int, threads: int, state: str | None = None) -> dict[str, Any]:
     """Return what was found and measured: the cost without any key made, and `images` evaluations if asked for."""
     import ringsmith as rs
+    from ringsmith.models.typical import SAFETY
 
     start = time.perf_counter()
     model = rs.from_onnx(task.source, task.trained, classes=list(range(10)), domain=(0, 1), **task.options)
@@ -218,10 +219,29 @@ def run(task: Task, images: int, threads: int, state: str | None = None) -> dict
             np.mean(model.clear(task.images, polynomial=True).argmax(axis=1) == clear.argmax(axis=1))
         ),
     }
+    if task.options["inner_error"] is not None:
+        # The largest errors that the compiler accepts.
+        scores = simulated(model, task.images, task.options["inner_error"] / SAFETY)
+        found["simulated_agreement"] = float(np.mean(scores.argmax(axis=1) == clear.argmax(axis=1)))
     if task.digits is not None:
         found["clear_accuracy"] = float(np.mean(clear.argmax(axis=1) == task.digits))
     print(cost, file=sys.stderr)
     return found | (_evaluated(model, task.images[:images], threads, state) if images else {})
+
+
+def simulated(model: Any, images: Array, error: float) -> Array:
+    """Return scores in the clear, with random errors up to `error` of the extent before and after each activation."""
+    from ringsmith.models.network import Activation, evaluate
+
+    random = np.random.default_rng(7)
+
+    def activated(value: Activation, argument: Array) -> Array:
+        fitted = model.calibration[value.layer]
+        most = error * (fitted.high - fitted.low)
+        made = fitted.values(argument + random.uniform(-most, most, argument.shape))
+        return np.asarray(made + random.uniform(-most, most, argument.shape))
+
+    return np.asarray(evaluate(model.result, images.reshape(len(images), -1), activated))
 
 
 class Progress:
@@ -288,7 +308,9 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=15, help="of the polynomials in place of activations")
     parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
     parser.add_argument("--inner-error", type=float, default=1e-2, help="promised around activations")
-    parser.add_argument("--tolerance", type=float, default=1.0)
+    parser.add_argument(
+        "--tolerance", type=float, default=30.0, help="of a score by its bound, which is far from what errors are"
+    )
     parser.add_argument("--keys-limit", type=int, default=5_000_000_000, help="bytes of the keys that are sent")
     parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")
     parser.add_argument("--side", type=int, default=32, help="pixels, a multiple of 8")

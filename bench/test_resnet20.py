@@ -38,6 +38,26 @@ def test_branches_shortcuts_and_strides_are_those_of_the_reference(small: tuple[
     np.testing.assert_allclose(model.clear(images[:5]), np.asarray(expected), rtol=1e-6, atol=1e-6)
 
 
+def test_simulated_errors_are_as_large_as_they_are_asked_for(small: tuple[Any, Any]) -> None:
+    _, images = small
+    made = resnet20.network(SMALL, "silu")[0]
+    model = rs.from_onnx(made, images, classes=list(range(10)), domain=(0, 1), degree=7, deviation=None)
+    clear = model.clear(images[:4], polynomial=True)
+    np.testing.assert_allclose(resnet20.simulated(model, images[:4], 0.0), clear, atol=1e-12)
+    moved = [np.abs(resnet20.simulated(model, images[:4], error) - clear).max() for error in (1e-6, 1e-4)]
+    assert 30 < moved[1] / moved[0] < 300
+
+
+def test_the_trained_weights_are_those_of_the_shape() -> None:
+    weights = np.load(resnet20.WEIGHTS)
+    made = resnet20.Network(np.zeros((1, 3, 32, 32)), "silu", weights)
+    resnet20.trunk(made, resnet20.Shape())
+    assert {name.removesuffix(".weight") for name in weights if name.endswith(".weight")} == {
+        node.name for node in made.nodes if node.op_type == "Conv"
+    }
+    assert resnet20.WEIGHTS.stat().st_size < 600_000
+
+
 def test_a_residual_network_is_refreshed_and_gives_the_answers_of_the_clear(small: tuple[Any, Any]) -> None:
     made, images = small
     model = rs.from_onnx(

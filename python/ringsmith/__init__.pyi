@@ -99,6 +99,9 @@ from ringsmith.frontend.manual import (
     PlainVector as PlainVector,
 )
 from ringsmith.frontend.param_request import (
+    BootstrapGoal as BootstrapGoal,
+)
+from ringsmith.frontend.param_request import (
     Bootstrapping as Bootstrapping,
 )
 from ringsmith.frontend.param_request import (

@@ -366,6 +366,7 @@ COMMANDS: dict[str, tuple[Words, tuple[Words, ...]]] = {
 }  # fmt: skip
 #: Remedies that another test tries, by its name.
 TRIED_BY = {
+    "with passes=2 in its rs.Bootstrapping": "test_a_given_set_is_told_that_two_passes_reach_its_tolerance",
     "promise a smaller range with rs.within": "test_integers_beyond_every_modulus_are_refused_with_the_line",
     "pass allow_insecure=True to run it as a toy": "test_encryption_decrypts",
     "fewer primes, more lanes by --set": "test_key_switches_by_themselves_in_flight_and_digit_by_digit",

@@ -70,6 +70,11 @@ TRUE: Any = True
 REQUEST: dict[str, Any] = {"n": 8192, "data_bits": (50, 40), "special_bits": (50,), "log2_scale": 40}
 
 
+def aimed(**changed: Any) -> Any:
+    """Compile for a set that is planned."""
+    return made(params=rs.BootstrapGoal(**{"n": 32768, "log2_error": -10.0} | changed), tolerance=1e-2)
+
+
 def pinned(**changed: Any) -> Any:
     return made(params=rs.ParamRequest(**{**REQUEST, **changed}), tolerance=1e-2)
 
@@ -141,6 +146,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Program.server.key_memory": lambda: program().server(keys(), key_memory=TRUE),
     "from_heir.bound": lambda: rs.from_heir(written(Path(tempfile.mkdtemp()), SQUARE + "return %r : !ct1"), bound=TRUE),
     "load.scale": lambda: rs.load("parms.seal", scale=TRUE),
+    **{
+        f"BootstrapGoal.{field.name}": partial(aimed, **{field.name: TRUE})
+        for field in fields(rs.BootstrapGoal)
+    },
     **{f"Bootstrapping.{field.name}": partial(restored, **{field.name: TRUE}) for field in fields(rs.Bootstrapping)},
     **{
         f"Options.{name}": partial(Options, **{name: TRUE})

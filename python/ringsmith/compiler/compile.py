@@ -19,6 +19,7 @@ from ringsmith.compiler.lowering.price import price
 from ringsmith.compiler.manual_range import largest_result
 from ringsmith.compiler.params import choose, joint, noise, primes
 from ringsmith.compiler.params.bootstrapping import native
+from ringsmith.compiler.params.planned import planned
 from ringsmith.compiler.params.sets import ParameterSet, check, find
 from ringsmith.compiler.passes.absorb import absorbed
 from ringsmith.compiler.passes.affine import folded
@@ -34,7 +35,7 @@ from ringsmith.frontend.declare import real_arguments
 from ringsmith.frontend.definition import KernelDefinition
 from ringsmith.frontend.manual import Chain
 from ringsmith.frontend.measured import promised
-from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.param_request import BootstrapGoal, ParamRequest
 from ringsmith.frontend.trace import real_shapes, record, trace
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.geometry import Slots, slots_of
@@ -227,7 +228,7 @@ def _settling(
 
     def settle(lower: choose.Lower, least_degree: int) -> tuple[choose.Choice, choose.Requirements]:
         if kernel.params is not None:
-            choice, found = _pinned(kernel, lower, search.graph, requirements, sources)
+            choice, found = _given(kernel, lower, search.graph, requirements, sources)
         else:
             wishes = replace(requirements, least_degree=least_degree)
             choice, found = _chosen(kernel, lower, search.graph, wishes)
@@ -238,6 +239,25 @@ def _settling(
         return choice, found
 
     return settle
+
+
+def _given(
+    kernel: KernelDefinition, lower: choose.Lower, graph: Graph, requirements: choose.Requirements,
+    sources: Mapping[str, Source],
+) -> tuple[choose.Choice, choose.Requirements]:  # fmt: skip
+    """Compile for the kernel's own set; where refreshes in one pass miss its tolerance, say whether two do."""
+    try:
+        return _pinned(kernel, lower, graph, requirements, sources)
+    except noise.NotExactError as missed:
+        request = find(kernel.params) if isinstance(kernel.params, str) else kernel.params
+        if not isinstance(request, ParamRequest):
+            raise
+
+        def attempt(own: ParamRequest) -> tuple[choose.Choice, choose.Requirements]:
+            return _pinned(replace(kernel, params=own), lower, graph, requirements, sources)
+
+        told = refreshes.told_of_passes(missed, request, attempt)
+    raise told
 
 
 def _narrowing(kernel: KernelDefinition, requirements: choose.Requirements) -> keys_limit.Narrow:
@@ -268,8 +288,8 @@ def _chosen(
             if kernel.scheme != "ckks":
                 raise
             error = deep
-    return refreshes.of_known_sets(
-        error, lambda request: _pinned(replace(kernel, params=request), lower, graph, requirements, {})
+    return refreshes.of_sets(
+        error, lambda request: _pinned(replace(kernel, params=request), lower, graph, requirements, {}), requirements
     )
 
 
@@ -333,8 +353,10 @@ def requirements_of(kernel: KernelDefinition, plain_bound: float, encryption: st
 def _checked(kernel: KernelDefinition, plain_bound: float) -> ParameterSet:
     """Return the pinned set, with a plaintext modulus for BFV when the set leaves it open."""
     request = find(kernel.params) if isinstance(kernel.params, str) else kernel.params
+    if isinstance(request, BootstrapGoal):
+        request = planned(request, kernel.security, kernel.standard)
     if not isinstance(request, ParamRequest):
-        raise ParameterError(f"params={kernel.params!r}: the name of a set or a ParamRequest")
+        raise ParameterError(f"params={kernel.params!r}: the name of a set, a ParamRequest or a BootstrapGoal")
     t = kernel.plain_modulus
     if kernel.scheme == "bfv" and t is None and request.plain_modulus is None:
         t = primes.plain_modulus(request.n, 2 * int(plain_bound) + 2)

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from ringsmith.compiler.params import bootstrapping, choose, noise
+from ringsmith.compiler.params import bootstrapping, choose, noise, planned
 from ringsmith.compiler.params.sets import ParameterSet
+from ringsmith.compiler.params.steps import described
 from ringsmith.compiler.scheduling import placement
 from ringsmith.compiler.scheduling.schedule_ckks import Schedule
 from ringsmith.errors import InputError, KernelError, ParameterError, RingsmithError
-from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.definition import FAILURE_BITS
+from ringsmith.frontend.param_request import BootstrapGoal, ParamRequest
 from ringsmith.ir.circuit import Circuit
 from ringsmith.ir.graph import Graph
 from ringsmith.ir.slot_program import SlotProgram
@@ -39,7 +42,7 @@ def scheduled(program: SlotProgram, params: ParameterSet, requirements: choose.R
     if any(packing.handed for packing in program.inputs.values()):
         raise ParameterError("a kernel that takes the result of another one is not refreshed; compile both as one")
     found = requirements.scheduled(program if hand else placement.placed(program, levels), top - levels.fresh)
-    _check(found, levels)
+    _check(found, levels, params)
     return found
 
 
@@ -50,16 +53,19 @@ def _levels(params: ParameterSet) -> placement.Levels:
     )  # fmt: skip
 
 
-def _check(found: Schedule, levels: placement.Levels) -> None:
+def _check(found: Schedule, levels: placement.Levels, params: ParameterSet) -> None:
     """Refuse a refresh below the levels that it takes."""
     for step in found.refreshed():
         missing = step.depth - (levels.top - levels.least)
         if missing > 0:
-            raise noise.NoRoomError(
+            far = noise.TooFarError(
                 f"{step.kind}: {missing} levels more are needed before this refresh; a refresh leaves "
                 f"{levels.between} levels until the next one: refresh earlier, or leave the places to the compiler",
                 step.where,
             )
+            far.n, far.levels = params.n, levels.between + missing
+            far.log2_error = math.log2(bootstrapping.native(params).added(FAILURE_BITS))
+            raise far
 
 
 def with_room(
@@ -72,7 +78,10 @@ def with_room(
     for own in bootstrapping.bounded(circuit, params):
         try:
             return settle(circuit, own)
-        except (noise.NotExactError, noise.NoRoomError):
+        except noise.NotExactError as missed:
+            missed.params = own
+            raise
+        except noise.NoRoomError:
             raise
         except (KernelError, ParameterError, InputError) as error:
             failure = error
@@ -90,12 +99,99 @@ def fewer_keys(params: ParameterSet, room: int, bound: float | None) -> Paramete
     return replace(params, bootstrapping=replace(own, key_bytes=max(room, least), bound=bound))
 
 
-def of_known_sets(error: choose.NoSetError | None, attempt: Callable[[ParamRequest], Settled]) -> Settled:
-    """Return what the first named set with a bootstrapping gives; `error`: why there is no other set."""
-    reasons = [] if error is None else [str(error)]
-    for request in bootstrapping.known():
+#: A kernel under a set: what is chosen, and what was assumed for it.
+Found = tuple[choose.Choice, choose.Requirements]
+Attempt = Callable[[ParamRequest], Found]
+_REFUSED = (KernelError, ParameterError, InputError)
+
+
+def told_of_passes(missed: noise.NotExactError, request: ParamRequest, attempt: Attempt) -> noise.NotExactError:
+    """Return the refusal of a given set, which names two passes where they reach what one pass misses."""
+    own = request.bootstrapping
+    if missed.params is None or own is None or own.passes != 1:
+        return missed
+    try:
+        attempt(replace(request, bootstrapping=replace(own, passes=2)))
+    except _REFUSED:
+        return missed
+    return noise.NotExactError(
+        f"{missed}; with passes=2 in its rs.Bootstrapping it is exact enough, for a level and twice the time"
+    )
+
+
+#: How often a set is planned anew for what the last one missed.
+_PLANS = 3
+#: With more refreshes a smaller ring, which has few levels between two, is slower than a larger one.
+_FEW = 2
+
+
+class _Search:
+    """Looks for a set with a bootstrapping that does, and remembers why others do not."""
+
+    def __init__(self, error: choose.NoSetError | None, attempt: Attempt, requirements: choose.Requirements) -> None:
+        self._attempt, self._requirements = attempt, requirements
+        self._reasons = [] if error is None else [str(error)]
+        #: Why the last plan does not do.
+        self._planned = ""
+        #: What the named sets missed, smaller degrees first.
+        self.goals: list[BootstrapGoal] = []
+
+    def named(self, request: ParamRequest) -> Found | None:
+        """Try a named set."""
         try:
-            return attempt(request)
-        except (KernelError, ParameterError, InputError) as failure:
-            reasons.append(f"with refreshes, in the set {request.name}: {failure}")
-    raise choose.NoSetError("; ".join(reasons))
+            return self._attempt(request)
+        except _REFUSED as failure:
+            self._reasons.append(f"with refreshes, in the set {request.name}: {failure}")
+            if goal := planned.goal_after(failure, self._requirements.failure_bits):
+                self.goals.append(goal)
+        return None
+
+    def planned(self, goal: BootstrapGoal) -> Found | None:
+        """Try sets that are planned for a goal, each for what the one before missed."""
+        wanted: BootstrapGoal | None = goal
+        for _ in range(_PLANS):
+            if wanted is None:
+                break
+            try:
+                own = planned.planned(wanted, self._requirements.security, self._requirements.standard)
+                return self._attempt(own)
+            except _REFUSED as failure:
+                self._planned = f"with refreshes, in a set planned for n = {goal.n}: {failure}"
+                closer = planned.goal_after(failure, self._requirements.failure_bits)
+                wanted = None if closer is None else replace(closer, levels=goal.levels, passes=goal.passes)
+        return None
+
+    def refusal(self) -> choose.NoSetError:
+        """Return why none does."""
+        return choose.NoSetError("; ".join([*self._reasons, *[self._planned] * bool(self._planned)]))
+
+    def cheaper(self, found: Found) -> Found:
+        """Return what a set planned in a smaller ring gives, if it takes less time."""
+        if not self.goals or found[0].circuit.refreshes() > _FEW:
+            return found
+        other = self.planned(self.goals[0])
+        return other if other is not None and self._work(other) < self._work(found) else found
+
+    def _work(self, found: Found) -> int:
+        choice, bits = found[0], self._requirements.failure_bits
+        own = choice.params
+        steps = described(choice.circuit, self._requirements.encryption, refresh=(bootstrapping.native(own), bits))
+        return steps.work(own.n, len(own.moduli), len(own.special), own.dnum)
+
+
+def of_sets(error: choose.NoSetError | None, attempt: Attempt, requirements: choose.Requirements) -> Found:
+    """Return what the first named set with a bootstrapping gives, or what one planned for the kernel gives; `error`:
+    why there is no set without.
+
+    A plan is made where no named set does, of two passes only where none of one does, and where the set of a larger
+    ring was taken for its precision alone.
+    """
+    search = _Search(error, attempt, requirements)
+    for request in bootstrapping.known():
+        if found := search.named(request):
+            return search.cheaper(found)
+    for passes in (1, 2):
+        for goal in search.goals:
+            if found := search.planned(replace(goal, passes=passes)):
+                return found
+    raise search.refusal()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ringsmith import _native
 from ringsmith.errors import InputError, KernelError
 from ringsmith.frontend.declare import FIXED_PACKINGS, Argument, Encrypted, Output
-from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.param_request import BootstrapGoal, ParamRequest
 from ringsmith.frontend.refusals import Refusing
 from ringsmith.ir.numbers import as_array
 from ringsmith.location import Location, here
@@ -71,7 +71,7 @@ class KernelDefinition:
     security: int = 128
     standard: str = "2024"
     allow_insecure: bool = False
-    params: str | ParamRequest | None = None
+    params: str | ParamRequest | BootstrapGoal | None = None
     plain_modulus: int | None = None
     sample: Callable[[np.random.Generator], Mapping[str, Array]] | None = None
     reference: Callable[..., Any] | None = None

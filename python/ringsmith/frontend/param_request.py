@@ -32,6 +32,26 @@ class Bootstrapping:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BootstrapGoal:
+    """What a CKKS set with a bootstrapping is planned for (docs/parameters.md).
+
+    `n`: degree of the ring. `log2_error`: log2 of the error that a refresh may add to values up to `bound`. `levels`:
+    least rescales between two refreshes; up to `most_levels` are taken where they make a level cheaper. The others as
+    of `Bootstrapping`.
+    """
+
+    n: int
+    log2_error: float
+    bound: float = 1.0
+    levels: int = 1
+    most_levels: int = 24
+    weight: int = 32
+    log2_failure: float = -140.0
+    passes: int = 1
+    key_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ParamRequest:
     """A parameter set as a user writes it, nothing checked: primes or their sizes in bits, first prime first."""
 

@@ -26,7 +26,7 @@ from ringsmith.frontend.definition import (
     tolerance_of,
 )
 from ringsmith.frontend.measured import held
-from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.frontend.param_request import BootstrapGoal, ParamRequest
 from ringsmith.frontend.trace import trace
 from ringsmith.ir.geometry import slots_of
 from ringsmith.ir.graph import content_hash
@@ -164,7 +164,7 @@ def kernel(
     security: int = 128,
     standard: str = "2024",
     allow_insecure: bool = False,
-    params: str | ParamRequest | None = None,
+    params: str | ParamRequest | BootstrapGoal | None = None,
     plain_modulus: int | None = None,
     mode: str = "auto",
     name: str | None = None,
@@ -183,7 +183,8 @@ def kernel(
     """Make a kernel of the decorated function; `arguments` declares each of its parameters. All are given by name.
 
     `precision` in bits is another way to say `tolerance` (2^-precision). `plain_modulus` makes BFV compute modulo
-    that prime; without it one is chosen so that no result wraps. `params` pins a named set or a ParamRequest.
+    that prime; without it one is chosen so that no result wraps. `params` pins a named set, a ParamRequest, or a set
+    that is planned for a BootstrapGoal.
     `publish` makes room for `client.decrypt(result, publish=True)`: tolerance (CKKS) and noise budget (BFV) then hold
     with the noise that hides what a decryption would tell about the key. `encryption` is "public", "extended" (a public
     key over Q·P: less noise, a larger key, more time) or "secret": the key that arguments are encrypted under; by

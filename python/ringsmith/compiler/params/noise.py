@@ -46,8 +46,20 @@ class NoRoomError(KernelError):
     """A given set has no room for a circuit's noise, its error or its levels."""
 
 
+class TooFarError(NoRoomError):
+    """Two refreshes of a kernel's own places are further apart than the levels of a set: of `n`, with refreshes that
+    err by 2^`log2_error` on values up to 1; `levels` are needed between them."""
+
+    n: int
+    log2_error: float
+    levels: int
+
+
 class NotExactError(ParameterError):
-    """A given set misses a circuit's tolerance."""
+    """A given set misses a circuit's tolerance: by `excess` bits; `params` is the set of one that is refreshed."""
+
+    excess: float = math.inf
+    params: ParameterSet | None = None
 
 
 @dataclass(frozen=True)
@@ -158,10 +170,12 @@ def check_ckks(noise: Noise, tolerance: float) -> None:
             step.where,
         )
     if noise.bits > math.log2(tolerance):
-        raise NotExactError(
+        missed = NotExactError(
             f"the result's error may reach {power_of_two(noise.bits)}, the tolerance is {tolerance:.3g}; use a "
             f"scale {math.ceil(noise.bits - math.log2(tolerance))} bits larger, or accept a larger tolerance"
         )
+        missed.excess = noise.bits - math.log2(tolerance)
+        raise missed
 
 
 def check_bfv(noise: Noise, params: ParameterSet, *, publish: bool) -> None:

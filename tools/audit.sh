@@ -14,7 +14,7 @@ outcome() {
   if [ "$2" -eq 0 ]; then
     echo "audit: $1: nothing found"
   elif [ -n "${3:-}" ] && grep -qE "$3" "$log"; then
-    echo "audit: $1: NOT CHECKED, the advisory database is out of reach: $(grep -m1 -oE "$3" "$log")" >&2
+    echo "audit: $1: NOT CHECKED, the advisory database is out of reach: $(grep -oE "$3" "$log" | head -1)" >&2
     [ "$status" -eq 1 ] || status=2
   else
     cat "$log" >&2

@@ -14,17 +14,24 @@ together stays below e / (RATE * RIDGE), however many there are: with two refres
 as the box says, e is below 0.005. `rs.within(..., error=...)` promises what follows from that, and the box names it as
 taken on trust.
 
-The result is compared with the same steps in the clear, and with scikit-learn's own fit.
+What the evaluation costs is told before keys are made. With `--keep FOLDER` keys and encrypted rows are kept there, and
+after each refresh what the server has made: a run that was killed goes on from its last refresh when it is called
+again. The result is compared with the same steps in the clear, and with scikit-learn's own fit.
 
-    python examples/09_deep.py --small     # 64 rows, 6 steps in a small ring, which is not secure: seconds
-    python examples/09_deep.py             # 512 rows, 24 steps, 128 bits: minutes, some GiB
+    python examples/09_deep.py --small               # 64 rows, 6 steps in a small ring, which is not secure: seconds
+    python examples/09_deep.py                       # 512 rows, 24 steps, 128 bits: minutes, some GiB
+    python examples/09_deep.py --keep trained.d      # the same; called again after a kill, it goes on
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +39,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import ringsmith as rs
+from ringsmith.errors import InputError, RingsmithError
+from ringsmith.progress import telling
 
 #: Ridge, length of a step, and what the client cuts its standardised values at.
 RIDGE, RATE, CUT = 0.2, 1.0, 3.0
@@ -118,40 +127,92 @@ def shown(w: Any) -> str:
     return "  ".join(f"{value:6.3f}" for value in w)
 
 
-def main(size: Size, threads: int) -> None:
+def sides(program: Any, rows: Any, keep: Path | None) -> tuple[Any, Any]:
+    """The client and its encrypted rows: those in the folder, if it has them, else new ones, which are left there."""
+    if keep is None:
+        client = program.client()
+        return client, client.encrypt(x=rows)
+    secret, message = keep / "client.rsc", keep / "rows.rse"
+    if not secret.exists():
+        program.client().save(secret)
+        message.unlink(missing_ok=True)
+    client = rs.load(secret)
+    if not isinstance(client, rs.Client) or client.program.to_bytes() != program.to_bytes():
+        raise InputError(f"{secret}: not a client of this program; name another folder with --keep")
+    if not message.exists():
+        client.encrypt(x=rows).save(message)
+    return client, rs.load(message)
+
+
+def evaluated(server: Any, sent: Any, keep: Path | None) -> Any:
+    """The encrypted coefficients; how far the server is stands on the terminal."""
+    state = None if keep is None else keep / "state"
+    if state is not None and state.exists():
+        print(f"{state}: goes on from the last refresh", file=sys.stderr)
+    with telling(None) as told:
+
+        def progress(done: int, total: int) -> None:
+            told(f"training: {done} of {total} steps of the program")
+
+        done = server.run(sent, {}, progress=progress, state=state)
+    return done.result
+
+
+def main(size: Size, threads: int, keep: Path | None, as_json: bool) -> None:
     """Train encrypted, in the clear and with scikit-learn; compare coefficients and answers."""
+    out = sys.stderr if as_json else sys.stdout
+    if keep is not None:
+        if keep.exists() and not keep.is_dir():
+            raise InputError(f"--keep {keep}: not a folder; name a folder, or one that is not there yet")
+        keep.mkdir(exist_ok=True)
+        # The client's file is of 0.7 GB, more than is read unless one says so.
+        os.environ.setdefault("RINGSMITH_MAX_MEMORY", str(2 << 30))
     x, y, others, answers = prepared(size)
+    signed = x * (2 * y - 1)[:, None] / CUT
     kernel = trainer(size)
     start = time.perf_counter()
     program = kernel.compile()
-    params = program.params
-    print(f"{size.steps} steps on {size.rows} encrypted rows of {size.components + 1} columns, n = {params.n}")
-    told = program.counts
-    print(f"{told['bootstrap']} refreshes, {told['key_switch']} key switches of operations, compiled in "
-          f"{time.perf_counter() - start:.1f} s")  # fmt: skip
+    compiling = time.perf_counter() - start
+    print(f"{size.steps} steps on {size.rows} encrypted rows of {size.components + 1} columns, compiled in "
+          f"{compiling:.1f} s", file=out)  # fmt: skip
+    cost = program.cost()
+    print(cost, file=out, flush=True)
 
-    client = program.client()
-    sent = client.encrypt(x=x * (2 * y - 1)[:, None] / CUT)
+    client, sent = sides(program, signed, keep)
     server = program.server(client.evaluation_keys, threads=threads)
     start = time.perf_counter()
-    result = server.evaluate(sent)
-    print(f"trained in {time.perf_counter() - start:.1f} s, threads: {threads}")
+    result = evaluated(server, sent, keep)
+    training = time.perf_counter() - start
+    print(f"trained in {training:.1f} s, threads: {threads}", file=out)
 
-    clear = kernel.clear(x=x * (2 * y - 1)[:, None] / CUT) * COEFFICIENT
-    trained, fitted = client.decrypt(result) * COEFFICIENT, reference(x, y)
-    for name, w in (("encrypted", trained), ("in the clear", clear), ("scikit-learn", fitted)):
-        right = np.mean((others @ w > 0) == answers)
-        print(f"  {name:<13} {shown(w)}   {right:.1%} of {len(answers)} other rows right")
-    off = np.abs(trained - clear).max()
-    print(f"largest difference to the same steps in the clear {off:.5f}, promised {ERROR * COEFFICIENT:g}")
+    clear = kernel.clear(x=signed) * COEFFICIENT
+    trained = client.decrypt(result) * COEFFICIENT
+    ways = {"encrypted": trained, "in the clear": clear, "scikit-learn": reference(x, y)}
+    right = {name: float(np.mean((others @ w > 0) == answers)) for name, w in ways.items()}
+    for name, w in ways.items():
+        print(f"  {name:<13} {shown(w)}   {right[name]:.1%} of {len(answers)} other rows right", file=out)
+    off = float(np.abs(trained - clear).max())
+    print(f"largest difference to the same steps in the clear {off:.5f}, promised {ERROR * COEFFICIENT:g}", file=out)
     assert off < ERROR * COEFFICIENT
     assert np.mean((others @ trained > 0) == (others @ clear > 0)) > 0.99
-    print("trained encrypted as in the clear: correct")
+    print("trained encrypted as in the clear: correct", file=out)
+    if as_json:
+        print(json.dumps({
+            "cost": cost.to_json(), "compile_seconds": compiling, "seconds": training, "threads": threads,
+            "coefficients": {name: [float(value) for value in w] for name, w in ways.items()}, "right": right,
+            "difference": off, "promised": ERROR * COEFFICIENT,
+        }))  # fmt: skip
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="train a logistic regression on encrypted rows")
     parser.add_argument("--small", action="store_true", help="a small ring without security, few rows, few steps")
     parser.add_argument("--threads", type=int, default=1, help="threads of the server")
+    parser.add_argument("--keep", type=Path, help="a folder for keys, rows and state: a killed run goes on from there")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout, all else on stderr")
     chosen = parser.parse_args()
-    main(SMALL if chosen.small else WHOLE, chosen.threads)
+    try:
+        main(SMALL if chosen.small else WHOLE, chosen.threads, chosen.keep, chosen.json)
+    except (RingsmithError, OSError) as error:
+        print(f"09_deep.py: {error}", file=sys.stderr)
+        sys.exit(2)

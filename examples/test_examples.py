@@ -95,6 +95,26 @@ def test_a_model_is_trained_encrypted(size: str) -> None:
     assert "trained encrypted as in the clear: correct" in done.stdout
 
 
+def test_training_goes_on_with_what_a_folder_keeps(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    first, again = (python(EXAMPLES / "09_deep.py", "--small", "--json", "--keep", folder) for _ in range(2))
+    assert first.returncode == again.returncode == 0, first.stderr + again.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["client.rsc", "rows.rse"]
+    trained = [json.loads(done.stdout)["coefficients"] for done in (first, again)]
+    assert trained[0] == trained[1]
+    # What is kept is told of in one line where it is of no use.
+    (folder / "state").write_text("no state")
+    done = python(EXAMPLES / "09_deep.py", "--small", "--json", "--keep", folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith(f"09_deep.py: {folder / 'state'}: not a state")
+    done = python(EXAMPLES / "09_deep.py", "--small", "--keep", folder / "state")
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"09_deep.py: --keep {folder / 'state'}: not a folder; name a folder, or one that is not there yet\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("06_digits.py", "2 encrypted images read: correct"), ("07_models.py", "scores of five models: correct")],

@@ -19,17 +19,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
+import multiprocessing
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
+from resnet20_server import peak
 
 Array = npt.NDArray[np.float64]
 WEIGHTS = Path(__file__).parent / "resnet20.npz"
@@ -39,6 +44,8 @@ TRAINED, TRIED, FIRST_TRIED = 400, 100, 1400
 MEASURED = 100
 #: Of the keys and ciphertexts of a run that may go on after it was killed: no secret.
 SEED = b"bench/resnet20.py: no secret seed"[:32]
+#: Of what client and server send each other.
+FOLDER = Path(__file__).resolve().parents[1] / "build" / "resnet20"
 #: Scores are at most 1 / _ROOM on the training images.
 _ROOM = 8.0
 
@@ -213,7 +220,7 @@ def run(task: Task, images: int, threads: int, state: str | None = None) -> dict
         "entries": model.entries,
         "read_seconds": read,
         "compile_seconds": compiled,
-        "peak_compile_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_compile_bytes": peak(),
         **cost.to_json(),
         "polynomials_agree": float(
             np.mean(model.clear(task.images, polynomial=True).argmax(axis=1) == clear.argmax(axis=1))
@@ -244,54 +251,103 @@ def simulated(model: Any, images: Array, error: float) -> Array:
     return np.asarray(evaluate(model.result, images.reshape(len(images), -1), activated))
 
 
-class Progress:
-    """Says on standard error which part of a run is done, at each refresh, and what the part took."""
+def _served(folder: Path, program: Any, threads: int, state: str | None) -> dict[str, Any]:
+    """Evaluate what is in a folder in a process of its own, the server; return its report."""
+    command = [
+        sys.executable,
+        str(Path(__file__).parent / "resnet20_server.py"),
+        str(folder),
+        "--threads",
+        str(threads),
+    ]
+    command += ["--state", state] if state else []
+    command += ["--allow-insecure"] * (not program.params.security.enough)
+    # The keys of a large ring are more than the files of strangers may have.
+    room = {"RINGSMITH_MAX_MEMORY": str(1 << 36)}
+    done = subprocess.run(command, check=False, env=os.environ | room)
+    if done.returncode:
+        killed = done.returncode < 0 and state is not None and Path(state).exists()
+        again = f"; the same command goes on from {state}" if killed else ""
+        raise SystemExit(f"the server ended with status {done.returncode}{again}")
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report
 
-    def __init__(self, program: Any) -> None:
-        """Begin the clock."""
-        steps = [step for step in program.circuit.steps if step.kind != "input"]
-        self._ends = [number for number, step in enumerate(steps, 1) if step.refreshes] + [len(steps)]
-        self._start = self._last = time.perf_counter()
-        self._next = 0
 
-    def __call__(self, done: int, total: int) -> None:
-        """Take note of what is done, of how much."""
-        while self._next < len(self._ends) and done >= self._ends[self._next]:
-            now = time.perf_counter()
-            part = f"part {self._next + 1} of {len(self._ends)}, {done} of {total} steps"
-            print(f"{part}: {now - self._last:.1f} s, {now - self._start:.1f} s in all", file=sys.stderr, flush=True)
-            self._last, self._next = now, self._next + 1
+def _sent(folder: Path, program: Any, messages: list[Array], seed: bytes | None, told: Connection) -> None:
+    """Make keys and ciphertexts into files of a folder, in a process of its own: what keys take while they are made is
+    free when the server begins. Tells what decrypts, and what it took."""
+    start = time.perf_counter()
+    client = program.client(seed=seed, sample_data=True)
+    seconds = time.perf_counter() - start
+    print(f"keys made in {seconds:.1f} s", file=sys.stderr, flush=True)
+    client.evaluation_keys.save(folder / "keys")
+    for number, message in enumerate(messages):
+        client.encrypt(x=message).save(folder / f"sent-{number}")
+    state = client.__getstate__() | {"program": None, "keys": None}
+    told.send((state, {"key_seconds": seconds, "client_peak_bytes": peak()}))
+
+
+def _client(folder: Path, program: Any, messages: list[Array], seed: bytes | None) -> tuple[Any, dict[str, Any]]:
+    """Return a client that decrypts what becomes of messages that lie in a folder, encrypted, beside its keys; and what
+    it took."""
+    from ringsmith.runtime.client import Client
+
+    program.save(folder / "program")
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    made = multiprocessing.get_context("fork").Process(target=_sent, args=(folder, program, messages, seed, theirs))
+    made.start()
+    theirs.close()
+    try:
+        state, took = ours.recv()
+    except EOFError:
+        made.join()
+        raise SystemExit(f"the client ended with status {made.exitcode} before its keys were made") from None
+    made.join()
+    client = Client.__new__(Client)
+    client.__setstate__(state | {"program": program})
+    return client, took
 
 
 def _evaluated(model: Any, images: Array, threads: int, state: str | None) -> dict[str, Any]:
-    program, start = model.program, time.perf_counter()
-    client = program.client(seed=SEED if state else None)
-    keys = client.evaluation_keys
-    made = time.perf_counter() - start
-    print(f"keys made in {made:.1f} s", file=sys.stderr, flush=True)
-    server, taken, scores = program.server(keys, threads=threads), [], []
-    spent: dict[str, float] = {}
-    for image in images:
-        sent = client.encrypt(x=model.encode(image.reshape(1, -1))[0])
-        start = time.perf_counter()
-        done = server.run(sent, {}, progress=Progress(program), state=state)
-        taken.append(time.perf_counter() - start)
-        for kind, seconds in done.seconds.items():
-            spent[kind] = spent.get(kind, 0.0) + seconds
-        scores.append(client.decrypt(done.result).reshape(-1))
-        print(f"image {len(taken)} of {len(images)}: {taken[-1]:.1f} s", file=sys.stderr, flush=True)
-    expected, found = model.clear(images, polynomial=True), np.array(scores)
+    """Return what a client and a server, each a process of its own, took and found for some images."""
+    from ringsmith.runtime.messages import Encryptions
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    messages = [model.encode(image.reshape(1, -1))[0] for image in images]
+    with tempfile.TemporaryDirectory(dir=FOLDER) as made:
+        folder = Path(made)
+        client, took = _client(folder, model.program, messages, SEED if state else None)
+        sizes = {f"{name}_file_bytes": (folder / name).stat().st_size for name in ("program", "keys", "sent-0")}
+        report = _served(folder, model.program, threads, state)
+        results = [Encryptions.from_bytes((folder / f"result-{number}").read_bytes()) for number in range(len(images))]
+    found = np.array([client.decrypt(result).reshape(-1) for result in results])
+    expected = model.clear(images, polynomial=True)
     agree = found.argmax(axis=1) == model.clear(images).argmax(axis=1)
     return {
-        "key_seconds": made,
-        "evaluation_seconds": min(taken),
-        **{f"seconds of {kind}": own / len(images) for kind, own in sorted(spent.items())},
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        **took,
+        **sizes,
+        **{f"server_{name}": report[name] for name in ("program_seconds", "load_seconds", "load_peak_bytes")},
+        "server_peak_bytes": report["peak_bytes"],
+        "evaluation_seconds": min(report["evaluation_seconds"]),
+        **{f"seconds of {kind}": own / len(images) for kind, own in sorted(report["kinds"].items())},
+        "parts": report["parts"][-1],
         "error": float(np.abs(found - expected).max()),
         "extent": float(np.ptp(expected)),
         "agreement": float(np.mean(agree)),
         "correct": bool(agree.all()),
     }
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print what was found, the parts of the last run as a table."""
+    parts = found.get("parts", [])
+    for name, value in found.items():
+        if name != "parts":
+            print(f"{name:24} {value:.4g}" if isinstance(value, float) else f"{name:24} {value}")
+    if parts:
+        print(f"{'part':>4}  {'steps':>6}  {'seconds':>8}   each but the last ends with a refresh")
+    for number, part in enumerate(parts, 1):
+        print(f"{number:4}  {part['steps']:6}  {part['seconds']:8.1f}")
 
 
 def main() -> None:
@@ -341,8 +397,7 @@ def main() -> None:
     if given.json:
         print(json.dumps(found))
         return
-    for name, value in found.items():
-        print(f"{name:20} {value:.4g}" if isinstance(value, float) else f"{name:20} {value}")
+    show(found)
 
 
 if __name__ == "__main__":

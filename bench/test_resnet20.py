@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,38 @@ def test_a_residual_network_is_refreshed_and_gives_the_answers_of_the_clear(smal
     found = model(images[:2])
     np.testing.assert_allclose(found, model.clear(images[:2]), atol=1e-3)
     assert (found.argmax(axis=1) == model.clear(images[:2]).argmax(axis=1)).all()
+
+
+def test_client_and_server_are_processes_that_share_files_alone(
+    small: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made, images = small
+    monkeypatch.setattr(resnet20, "FOLDER", tmp_path)
+    options = {"tolerance": 1e3, "guarantee": "probable", "params": tiny(), "allow_insecure": True, "inner_error": None}
+    found = resnet20.run(resnet20.Task(made, images, images[:2], None, options), 2, 1)
+    assert found["correct"]
+    assert found["error"] < 1e-3
+    assert found["refreshes"] + 1 == len(found["parts"])
+    assert sum(part["seconds"] for part in found["parts"]) < 1.1 * max(found["evaluation_seconds"], 1)
+    assert 0 < found["server_load_peak_bytes"] <= found["server_peak_bytes"]
+    assert found["keys_file_bytes"] > found["program_file_bytes"] > 0
+    # Nothing stays behind, the secret key least of all.
+    assert list(tmp_path.iterdir()) == []
+    resnet20.show(found)
+    assert f"\n{len(found['parts']):4}  " in capfd.readouterr().out
+
+
+def test_a_server_that_refuses_ends_the_run(
+    tmp_path: Path, small: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    state.write_bytes(b"not one")
+    monkeypatch.setattr(resnet20, "FOLDER", tmp_path / "files")
+    made, images = small
+    options = {"tolerance": 1e3, "guarantee": "probable", "params": tiny(), "allow_insecure": True, "inner_error": None}
+    task = resnet20.Task(made, images, images[:1], None, options)
+    with pytest.raises(SystemExit, match=r"the server ended with status 1$"):
+        resnet20.run(task, 1, 1, str(state))
 
 
 def test_the_network_has_the_shape_of_resnet_20() -> None:

@@ -107,6 +107,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         f"Program.evaluate_many.{name}": partial(evaluated, **{name: TRUE})
         for name in ("workers", "threads")
     },
+    "Program.from_bytes.max_degree": lambda: rs.Program.from_bytes(program().to_bytes(), max_degree=TRUE),
     "Program.from_bytes.security": lambda: rs.Program.from_bytes(program().to_bytes(), security=TRUE),
     "run.key_memory": lambda: rs.run(made(), key_memory=TRUE),
     "Program.server.threads": lambda: program().server(keys(), threads=TRUE),

@@ -28,6 +28,7 @@ from ringsmith.ir.index_map import taken
 from ringsmith.ir.layout_note import LayoutNote
 from ringsmith.ir.numbers import residues
 from ringsmith.ir.reading import Reading
+from ringsmith.limits import MAX_DEGREE
 from ringsmith.runtime.canonical import digest
 from ringsmith.runtime.identity import Identity, Label, Role
 from ringsmith.runtime.recording import Recording
@@ -67,11 +68,14 @@ class ProgramData:
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, *, security: int = 128, standard: str = "2024", allow_insecure: bool = False
-    ) -> Self:
-        """Read `to_bytes`, checked as a stranger's: FormatError, or ParameterError for a set that is not secure."""
+        cls, data: bytes, *, security: int = 128, standard: str = "2024", allow_insecure: bool = False,
+        max_degree: int = MAX_DEGREE,
+    ) -> Self:  # fmt: skip
+        """Read `to_bytes`, checked as a stranger's: FormatError, also for a ring of more than `max_degree`
+        coefficients, or ParameterError for a set that is not secure."""
         policy: dict[str, Any] = {
             "security": whole("security", security), "table": f"{standard}-classical", "allow_insecure": allow_insecure,
+            "max_degree": whole("max_degree", max_degree),
         }  # fmt: skip
         native = _native.Program.from_bytes(data, **policy)
         return cls(Signature.of(native), _parameters(native.context(), native, security, standard), native)

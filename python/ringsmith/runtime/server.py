@@ -75,7 +75,9 @@ class Server(Shown):
                 f"the evaluation keys lack rotation {missing[0]}; generate keys with program.client()"
             )
         self.program = program
+        #: What was sent: label and bytes. A copy of the server alone needs them, so `del server.keys` frees them.
         self.keys = keys
+        self._key = keys.label.key
         self._scheme = program.scheme
         limit = None if key_memory is None else count("key_memory", key_memory)
         loaded = self._scheme.load(keys, program.native.bootstrapping, limit)
@@ -214,7 +216,7 @@ class Server(Shown):
         program, expected = self.program, self._expected
         receiver = f"this server of {program.signature.name}"
         received(sent, Encryptions, Role.ARGUMENTS, receiver)
-        program.label(Role.ARGUMENTS, self.keys.label.key).check(sent.label, receiver)
+        program.label(Role.ARGUMENTS, self._key).check(sent.label, receiver)
         check_count(sent.ciphertexts, expected)
         check_whole(program, sent.ciphertexts)
         if checksums(sent.ciphertexts) != sent.checksums:
@@ -232,7 +234,7 @@ class Server(Shown):
         data, spent = done
         seconds = dict(spent)
         seconds["read"] = seconds.get("read", 0.0) + read
-        label = self.program.label(Role.RESULT, self.keys.label.key)
+        label = self.program.label(Role.RESULT, self._key)
         return Execution(Encryptions.of_parts(label, data), seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:

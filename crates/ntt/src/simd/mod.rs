@@ -8,7 +8,8 @@
 //! | `ifma52::Ifma52` corrected every stage, IFMA | < 2^50 | 7 / 8 |
 //! | [`fma64::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
 //! | [`fma64::Fma64`] with reductions, AVX2 | < 2^50 | 9 / 8, and 3 a result of a pass |
-//! | `mul32::Mul32` with a quotient short by up to 3 | < 2^60 | 19 / 20 with AVX-512 |
+//! | `mul32::Mul32` with a quotient short by up to 3, AVX-512 | < 2^60 | 19 / 20 |
+//! | `mont32::Mont32`, AVX2 | < 2^60 | 20 / 21, and 10 a result of a forward transform |
 //! | `mul32::Mul32` with the exact quotient | < 2^62 | 25 / 25 with AVX-512 |
 //! | [`fma64::Fma64`], NEON | < 2^48, < 2^50 | 9 / 9, 10 / 9 for two lanes |
 //! | `mul64::Mul64`, general registers of AArch64 | < 2^60 | 5.3 / 5.6 for one |
@@ -21,6 +22,8 @@ mod bound_tests;
 mod fma64;
 #[cfg(target_arch = "x86_64")]
 mod ifma52;
+#[cfg(target_arch = "x86_64")]
+mod mont32;
 #[cfg(target_arch = "x86_64")]
 mod mul32;
 #[cfg(target_arch = "aarch64")]
@@ -40,6 +43,8 @@ use arith::Arith;
 use fma64::Fma64;
 #[cfg(target_arch = "x86_64")]
 use ifma52::{Ifma52, NEVER};
+#[cfg(target_arch = "x86_64")]
+use mont32::Mont32;
 #[cfg(target_arch = "x86_64")]
 use mul32::Mul32;
 #[cfg(target_arch = "aarch64")]
@@ -156,7 +161,7 @@ macro_rules! with_arith {
             }
             #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide60 => {
-                type $a = Mul32<Avx2, false>;
+                type $a = Mont32<Avx2>;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -318,7 +323,7 @@ impl SimdPlan {
             #[cfg(target_arch = "x86_64")]
             Path::Avx2Float50 => avx2_fma64_50::ENTRY_POINTS,
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2Wide60 => avx2_mul32_60::ENTRY_POINTS,
+            Path::Avx2Wide60 => avx2_mont32::ENTRY_POINTS,
             #[cfg(target_arch = "x86_64")]
             Path::Avx2Wide62 => avx2_mul32_62::ENTRY_POINTS,
             #[cfg(target_arch = "aarch64")]
@@ -442,7 +447,7 @@ entry_points!(avx2_fma64, "avx2,fma", Fma64<Avx2, false>);
 #[cfg(target_arch = "x86_64")]
 entry_points!(avx2_fma64_50, "avx2,fma", Fma64<Avx2, true>);
 #[cfg(target_arch = "x86_64")]
-entry_points!(avx2_mul32_60, "avx2,fma", Mul32<Avx2, false>);
+entry_points!(avx2_mont32, "avx2,fma", Mont32<Avx2>);
 #[cfg(target_arch = "x86_64")]
 entry_points!(avx2_mul32_62, "avx2,fma", Mul32<Avx2, true>);
 #[cfg(target_arch = "aarch64")]

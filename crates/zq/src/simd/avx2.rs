@@ -18,7 +18,7 @@ impl Lanes for Avx2 {
     const LANES: usize = 4;
     const LOG_LANES: usize = 2;
     const LANES_OF_STAGE: &'static [&'static [usize]] = &[&[0, 4, 1, 5], &[0, 4, 2, 6]];
-    const STAGES: u32 = 2;
+    const STAGES: u32 = 3;
 
     #[inline(always)]
     unsafe fn load(p: *const u64) -> Self {
@@ -154,6 +154,11 @@ impl Vector for Avx2 {
         unsafe { Self(_mm256_mul_epu32(self.0, b.0)) }
     }
     #[inline(always)]
+    unsafe fn opaque(self) -> Self {
+        // SAFETY: the caller enabled AVX2, all that `opaque` asks for.
+        unsafe { opaque(self) }
+    }
+    #[inline(always)]
     unsafe fn mullo(self, b: Self) -> Self {
         // SAFETY: the caller enabled AVX2; products, shifts and sums of registers.
         unsafe {
@@ -176,6 +181,18 @@ impl Vector for Avx2 {
             let d = _mm256_sub_epi64(self.0, m.0);
             let (x, d) = (_mm256_castsi256_pd(self.0), _mm256_castsi256_pd(d));
             Self(_mm256_castpd_si256(_mm256_blendv_pd(d, x, d)))
+        }
+    }
+    #[inline(always)]
+    unsafe fn add_by_sign(self, negative: Self, other: Self) -> Self {
+        // SAFETY: the caller enabled AVX2; a choice and a sum of registers.
+        unsafe {
+            let (n, o) = (
+                _mm256_castsi256_pd(negative.0),
+                _mm256_castsi256_pd(other.0),
+            );
+            let chosen = _mm256_blendv_pd(o, n, _mm256_castsi256_pd(self.0));
+            self.add(Self(_mm256_castpd_si256(chosen)))
         }
     }
     #[inline(always)]
@@ -306,6 +323,20 @@ impl Avx2 {
             )
         }
     }
+}
+
+/// [`Vector::opaque`].
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn opaque(Avx2(mut v): Avx2) -> Avx2 {
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(ymm_reg) v, options(pure, nomem, nostack, preserves_flags));
+    }
+    Avx2(v)
 }
 
 pinning! {

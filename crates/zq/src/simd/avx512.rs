@@ -204,6 +204,14 @@ impl Vector for Avx512 {
         unsafe { Self(_mm512_min_epu64(self.0, _mm512_sub_epi64(self.0, m.0))) }
     }
     #[inline(always)]
+    unsafe fn add_by_sign(self, negative: Self, other: Self) -> Self {
+        // SAFETY: the caller enabled AVX-512 DQ; a mask of the top bits, a choice and a sum of registers.
+        unsafe {
+            let chosen = _mm512_mask_blend_epi64(_mm512_movepi64_mask(self.0), other.0, negative.0);
+            self.add(Self(chosen))
+        }
+    }
+    #[inline(always)]
     unsafe fn f_add(self, b: Self) -> Self {
         // SAFETY: the caller enabled AVX-512 F; registers only.
         unsafe {

@@ -151,6 +151,11 @@ impl Vector for Neon {
         }
     }
     #[inline(always)]
+    unsafe fn add_by_sign(self, negative_one: Self, other: Self) -> Self {
+        // SAFETY: every AArch64 processor has NEON; registers only.
+        unsafe { self.add(Self(vbslq_u64(negative(self.0), negative_one.0, other.0))) }
+    }
+    #[inline(always)]
     unsafe fn f_from(self) -> Self {
         // SAFETY: every AArch64 processor has NEON; registers only.
         unsafe { Self(vreinterpretq_u64_f64(vcvtq_f64_u64(self.0))) }

@@ -18,7 +18,7 @@ pub trait Lanes: Copy + 'static {
     /// at the in-register stage whose operands are `LANES >> (s + 1)` elements apart. The blocks of the stage take
     /// turns over the first `2^(s+1)` lanes, and the pattern repeats.
     const LANES_OF_STAGE: &'static [&'static [usize]];
-    /// Stages of butterflies whose operands and factors the registers hold: three where there are thirty-two of them.
+    /// Stages of butterflies of a pass: three, two where the operands of three leave no register for anything else.
     const STAGES: u32;
     /// Whether passes hold a pointer for each run: loads of two registers take no index beside a pointer.
     const WALKS: bool = false;
@@ -74,10 +74,17 @@ pub trait Vector: Lanes {
     unsafe fn high32(self) -> Self;
     /// Product of the low 32 bits of each lane.
     unsafe fn mul32(self, b: Self) -> Self;
+    /// The same lanes, without what the compiler knows of them: it clears high bits of a value that it sees used by
+    /// several products of low ones.
+    unsafe fn opaque(self) -> Self {
+        self
+    }
     /// Low 64 bits of the product.
     unsafe fn mullo(self, b: Self) -> Self;
     /// `x - m` if that is not negative, else `x`; needs `-2^63 <= x - m < 2^63`.
     unsafe fn csub(self, m: Self) -> Self;
+    /// `x + other` if the top bit is clear, else `x + negative`.
+    unsafe fn add_by_sign(self, negative: Self, other: Self) -> Self;
 
     /// An integer below 2^52 as a double.
     #[inline(always)]

@@ -26,14 +26,14 @@ unsafe fn forward_stage<A: Arith, F: FactorOf<A::V>, const HALF: usize, const FI
     g: usize,
     stage: usize,
 ) {
-    for i in 0..pairs::<A::V>(HALF << stage) {
+    unrolled!(pairs::<A::V>(HALF << stage), i => {
         let (block, x) = operands(i, HALF);
         // SAFETY: arithmetic on registers; the factor exists.
         unsafe {
             let f = f.get(g, stage, block % (1 << stage));
             (v[x], v[x + HALF]) = arith.forward(FIRST + stage, v[x], v[x + HALF], f);
         }
-    }
+    });
 }
 
 /// `log2 R` forward stages of `R` operands, numbered from `FIRST` on; a group holds `8 / R` sets of them. Portions 1 to
@@ -186,10 +186,10 @@ unsafe fn forward_lanes<A: Arith, const D: usize, const S: usize>(
     // SAFETY: shuffles; the table has factors for all pairs. Stages go on after the three across vectors.
     unsafe {
         shuffle!(v, A::V::split::<S>);
-        for i in 0..VECTORS / 2 {
+        unrolled!(VECTORS / 2, i => {
             let (x, y) = (2 * i, 2 * i + 1);
             let f = lane_factor::<A, D>(t, b, i);
             (v[x], v[y]) = arith.forward(3 + S, v[x], v[y], f);
-        }
+        });
     }
 }

@@ -21,14 +21,14 @@ unsafe fn inverse_stage<A: Arith, F: FactorOf<A::V>, const HALF: usize>(
 ) {
     // Stages are numbered on from those within vectors.
     let number = A::V::LOG_LANES + HALF.ilog2() as usize;
-    for i in 0..pairs::<A::V>(HALF << stage) {
+    unrolled!(pairs::<A::V>(HALF << stage), i => {
         let (block, x) = operands(i, HALF);
         // SAFETY: arithmetic on registers; the factor exists.
         unsafe {
             let f = f.get(g, stage, block % (1 << stage));
             (v[x], v[x + HALF]) = arith.inverse(number, v[x], v[x + HALF], f);
         }
-    }
+    });
 }
 
 /// `log2 R` inverse stages of `R` operands; with `ROOT` the last one is the outermost of the whole transform, which
@@ -90,10 +90,10 @@ unsafe fn scaling_stage<A: Arith, const HALF: usize>(
         let n_inv = splat_pair(scale.as_ptr());
         let last = splat_pair(scale.as_ptr().add(2));
         let number = A::V::LOG_LANES + HALF.ilog2() as usize;
-        for i in 0..pairs::<A::V>(HALF) {
+        unrolled!(pairs::<A::V>(HALF), i => {
             let (_, x) = operands(i, HALF);
             (v[x], v[x + HALF]) = arith.inverse_last(number, v[x], v[x + HALF], n_inv, last);
-        }
+        });
     }
 }
 
@@ -157,11 +157,11 @@ unsafe fn inverse_lanes<A: Arith, const D: usize>(
     v: &mut [A::V; 8],
 ) {
     let number = A::V::LOG_LANES - D.trailing_zeros() as usize;
-    for i in 0..VECTORS / 2 {
+    unrolled!(VECTORS / 2, i => {
         let (x, y) = (2 * i, 2 * i + 1);
         // SAFETY: the table has factors for block `b`, this stage and pair `i`; the rest is arithmetic on registers.
         (v[x], v[y]) = unsafe { arith.inverse(number, v[x], v[y], lane_factor::<A, D>(t, b, i)) };
-    }
+    });
 }
 
 /// The mirror of `forward_blocks`, from `from` to `a`, which may be the same.

@@ -18,21 +18,38 @@ pub(super) const fn group_count<V: Lanes>() -> usize {
     if V::LANES == 8 { 2 } else { 1 }
 }
 
+/// Runs `$e` for each `$i` below `$count`, four at most. No loop: the compiler unrolls one too late to keep vectors in
+/// registers, or not at all.
+macro_rules! unrolled {
+    ($count:expr, $i:ident => $e:expr) => {{
+        let count: usize = $count;
+        unrolled!(@ count, $i, 0, $e);
+        unrolled!(@ count, $i, 1, $e);
+        unrolled!(@ count, $i, 2, $e);
+        unrolled!(@ count, $i, 3, $e);
+    }};
+    (@ $count:ident, $i:ident, $number:literal, $e:expr) => {
+        if $number < $count {
+            let $i: usize = $number;
+            $e;
+        }
+    };
+}
+
 /// Rearranges each pair of vectors. A macro, since closures do not take on the features of the function around them.
 macro_rules! shuffle {
     ($v:expr, $f:path) => {
-        for i in 0..VECTORS / 2 {
-            ($v[2 * i], $v[2 * i + 1]) = $f($v[2 * i], $v[2 * i + 1]);
-        }
+        unrolled!(VECTORS / 2, i => ($v[2 * i], $v[2 * i + 1]) = $f($v[2 * i], $v[2 * i + 1]));
     };
 }
 
 /// Applies a method of the arithmetic to each vector of a group.
 macro_rules! each {
     ($v:expr, $arith:ident.$f:ident) => {
-        for v in &mut $v {
-            *v = $arith.$f(*v);
-        }
+        unrolled!(VECTORS / 2, i => {
+            $v[2 * i] = $arith.$f($v[2 * i]);
+            $v[2 * i + 1] = $arith.$f($v[2 * i + 1]);
+        });
     };
 }
 
@@ -53,7 +70,7 @@ macro_rules! groups {
     }};
 }
 
-/// Sets of `r` operands that a group holds: sixteen registers leave no room for more than one.
+/// Sets of `r` operands that a group holds: one where registers hold no more than two stages.
 pub(super) const fn sets<V: Lanes>(r: usize) -> usize {
     if V::STAGES > 2 { VECTORS / r } else { 1 }
 }

@@ -11,7 +11,7 @@ from typing import TypeVar
 from ringsmith.compiler.params import bootstrapping, choose, noise, planned
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
-from ringsmith.compiler.scheduling import placement
+from ringsmith.compiler.scheduling import placement, prices
 from ringsmith.compiler.scheduling.schedule_ckks import Schedule
 from ringsmith.errors import InputError, KernelError, ParameterError, RingsmithError
 from ringsmith.frontend.definition import FAILURE_BITS
@@ -49,7 +49,8 @@ def scheduled(program: SlotProgram, params: ParameterSet, requirements: choose.R
 def _levels(params: ParameterSet) -> placement.Levels:
     own = bootstrapping.native(params)
     return placement.Levels(
-        len(params.moduli) - 1, own.output_level, own.input_level, tuple(own.effort()["switches"])
+        len(params.moduli) - 1, own.output_level, own.input_level, tuple(own.effort()["switches"]),
+        prices.of_ring(params.n),
     )  # fmt: skip
 
 

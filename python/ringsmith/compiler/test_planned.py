@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import ringsmith as rs
 from ringsmith import _native
 from ringsmith.compiler import refreshes
-from ringsmith.compiler.params import bootstrapping, choose, noise
+from ringsmith.compiler.params import bootstrapping, choose, noise, planned
 from ringsmith.compiler.params.sets import ParameterSet, check
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.frontend.param_request import ParamRequest
@@ -30,22 +31,25 @@ def _named() -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.parametrize("named", _named(), ids=lambda named: named.name)
+@pytest.mark.parametrize(
+    "named",
+    [pytest.param(own, id=own.name, marks=[pytest.mark.slow] if own.n > 1 << 15 else []) for own in _named()],
+)
 def test_a_planned_set_does_what_a_named_one_does_for_less(named: ParameterSet) -> None:
     own = bootstrapping.native(named)
     levels, error = own.output_level - own.input_level, math.log2(own.added(128))
-    lengths, planned = _native.Bootstrapping.planned(
+    lengths, made = _native.Bootstrapping.planned(
         n=named.n, bound=1.0, levels=levels, most_levels=levels, log2_error=error
     )
-    assert planned.output_level - planned.input_level == levels
-    assert math.log2(planned.added(128)) <= error
-    assert planned.log2_failure <= -140
+    assert made.output_level - made.input_level == levels
+    assert math.log2(made.added(128)) <= error
+    assert made.log2_failure <= -140
     bits = sum((*lengths["data_bits"], *lengths["special_bits"]))
     limit = _native.max_log2_qp(named.n, 128)
     assert limit is not None
     assert bits <= limit
-    assert _read(planned, len(lengths["special_bits"])) <= _read(own, len(named.special))
-    assert planned.key_bytes <= own.key_bytes
+    assert _read(made, len(lengths["special_bits"])) <= _read(own, len(named.special))
+    assert made.key_bytes <= own.key_bytes
 
 
 def test_a_kernel_names_what_its_refreshes_are_to_reach() -> None:
@@ -83,20 +87,70 @@ def _attempts(missing: dict[str, float], tried: list[ParamRequest]) -> refreshes
 _NEEDS = choose.Requirements("ckks", 1e-3, 128, "2024", 1.0, None, "secret")
 
 
+@pytest.mark.slow
 def test_where_no_named_set_does_one_is_planned_for_what_they_miss() -> None:
     tried: list[ParamRequest] = []
     attempt = _attempts({"ckks-refreshed-32768": 2.0, "ckks-refreshed-65536": 1.0}, tried)
     found = cast(ParamRequest, refreshes.of_sets(None, attempt, _NEEDS))
     assert [own.name for own in tried] == ["ckks-refreshed-32768", "ckks-refreshed-65536", "planned"]
     assert (found.n, found.bootstrapping.passes if found.bootstrapping else 0) == (32768, 1)
-    planned = bootstrapping.native(
+    made = bootstrapping.native(
         replace(
             check(found, "ckks", security=128, standard="2024", allow_insecure=False),
             bootstrapping=replace(cast(rs.Bootstrapping, found.bootstrapping), bound=1.0),
         )
     )
     named = bootstrapping.native(_named()[0])
-    assert math.log2(planned.added(129)) <= math.log2(named.added(129)) - 2
+    assert math.log2(made.added(129)) <= math.log2(named.added(129)) - 2
+
+
+def _circuit(request: ParamRequest, refreshed: int) -> refreshes.Found:
+    """Return what is chosen for a kernel, as far as sets are compared."""
+    circuit = SimpleNamespace(refreshes=lambda: refreshed)
+    return cast(refreshes.Found, (SimpleNamespace(params=request, circuit=circuit), _NEEDS))
+
+
+@pytest.mark.parametrize(
+    ("refreshed", "work", "taken", "plans"),
+    [
+        (1, 5, "planned", 1),
+        (2, 5, "planned", 1),
+        (2, 10, "ckks-refreshed-65536", 1),
+        (3, 5, "ckks-refreshed-65536", 0),
+    ],
+)
+def test_a_smaller_ring_is_planned_where_the_larger_set_refreshes_little(
+    refreshed: int, work: int, taken: str, plans: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goals: list[rs.BootstrapGoal] = []
+    attempt = _attempts({"ckks-refreshed-32768": 2.0}, [])
+
+    def plan(goal: rs.BootstrapGoal, security: int, standard: str) -> ParamRequest:
+        assert (security, standard) == (128, "2024")
+        goals.append(goal)
+        return replace(bootstrapping.known()[0], name="planned")
+
+    monkeypatch.setattr(planned, "planned", plan)
+    works = {"planned": work, "ckks-refreshed-65536": 10}
+    monkeypatch.setattr(refreshes._Search, "_work", lambda _, found: works[found[0].params.name])
+    found = refreshes.of_sets(None, lambda own: _circuit(cast(ParamRequest, attempt(own)), refreshed), _NEEDS)
+    assert found[0].params.name == taken
+    assert [goal.n for goal in goals] == [1 << 15] * plans
+
+
+@pytest.mark.slow
+def test_a_single_refresh_takes_less_time_in_a_smaller_ring() -> None:
+    @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4)
+    def once(x: Any) -> Any:
+        x = rs.bootstrap(x * 0.5)
+        for _ in range(2):
+            x = x * x * 0.5 + 0.25
+        return x
+
+    program = once.compile()
+    assert (program.params.name, program.params.n, program.counts["bootstrap"]) == ("planned", 32768, 1)
+    larger = once.options(params="ckks-refreshed-65536").compile()
+    assert program.native.cost()["work"] < larger.native.cost()["work"]
 
 
 def test_what_no_set_reaches_is_refused_with_what_each_misses() -> None:

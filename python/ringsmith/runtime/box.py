@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import wrap
 
-from ringsmith.compiler.params import noise
+from ringsmith.compiler.params import bootstrapping, noise
 from ringsmith.compiler.params.alternatives import Alternative, alternatives
 from ringsmith.compiler.params.sets import ParameterSet
 from ringsmith.compiler.params.steps import described
@@ -173,12 +173,14 @@ def refreshes(program: ProgramData) -> list[str]:
     if own is None or not count:
         return []
     added = math.log2(own.added(program.native.guarantee["failure_bits"] + 1))
+    taken = float(f"{bootstrapping.in_products(own, program.params.n):.2g}")
     failing = own.log2_failure + math.log2(count)
     never = "never fails" if failing == -math.inf else f"all of them fail with a probability below 2^{failing:.1f}"
     told = [
         f"{count}, each from level {own.input_level} or above to level {own.output_level}: "
-        f"{len(own.effort()['switches'])} key switches, an error below 2^{added:.1f} on values up to {own.bound:g};"
-        f" {never}"
+        f"{len(own.effort()['switches'])} key switches, about the time of "
+        f"{taken:g} products at that level, an error below 2^{added:.1f} "
+        f"on values up to {own.bound:g}; {never}"
     ]
     least, whole = (size / 1e6 for size in own.key_memory)
     told.append(

@@ -389,7 +389,9 @@ def test_a_deep_kernel_runs_in_the_largest_set_with_little_memory() -> None:
 def test_the_parameters_tell_of_refreshes() -> None:
     program = deep.compile()
     first, keys, places = refreshes(program)
-    assert first.startswith("9, each from level 2 or above to level 8")
+    assert first.startswith("9, each from level 2 or above to level 8: ")
+    (products,) = re.findall(r" key switches, about the time of (\d+) products at that level, ", first)
+    assert int(products) > 10
     assert "MB sent" in keys
     assert places.endswith(": 9")
     assert "refreshes" in box(program)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from ringsmith import _native
 from ringsmith.compiler.params.ranges import messages
 from ringsmith.compiler.params.sets import ParameterSet, named_sets
+from ringsmith.compiler.scheduling import prices
 from ringsmith.errors import ParameterError
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.circuit import Circuit
@@ -42,6 +43,12 @@ def _native_of(params: ParameterSet) -> _native.Bootstrapping:
     )  # fmt: skip
     values = asdict(own) | {"bound": 1.0 if own.bound is None else own.bound}
     return _native.Bootstrapping(context, **values, **policy)  # type: ignore[arg-type]
+
+
+def in_products(own: _native.Bootstrapping, n: int) -> float:
+    """Return the time of a refresh in relinearised products at the level that it leaves, by the measured prices."""
+    by = prices.of_ring(n)
+    return by.of_refresh(own.effort()["switches"]) / by.of("product", own.output_level + 1)
 
 
 def bounded(circuit: Circuit, params: ParameterSet) -> Iterator[ParameterSet]:

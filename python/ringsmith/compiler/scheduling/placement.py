@@ -3,35 +3,37 @@
 
 The depth of an operation is the number of rescales on its longest way from an input. A cut at depth t refreshes what
 operations beyond t take from values up to t and what has no level left for them. Depths are nodes, a segment between
-two cuts is an edge of at most as many levels as a refresh leaves, its price that of its operations at their levels and
-of the refreshes at its end; the cheapest way through is found exactly. For a chain, where one value crosses each cut,
-that is the cheapest placement there is; in a graph a value that is used again much later may be refreshed twice.
+two cuts is an edge of at most as many levels as a refresh leaves, its price that of its operations at their levels
+and of the refreshes at its end, as measured (`prices`); the cheapest way through is found exactly. For a chain, where
+one value crosses each cut, that is the cheapest placement there is; in a graph a value that is used again much later
+may be refreshed twice.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
+from ringsmith.compiler.scheduling.prices import Prices
 from ringsmith.ir.circuit import SWITCHES
 from ringsmith.ir.kinds import FACTS, Kind
 from ringsmith.ir.slot_program import CIPHER_PRODUCTS, PlainOperand, SlotOp, SlotProgram
 
-_SWITCHES = (*SWITCHES, *CIPHER_PRODUCTS)
 _REFRESHES = tuple(kind for kind, facts in FACTS.items() if facts.key == "bootstrapping")
 _SCALED = tuple(kind for kind, facts in FACTS.items() if "plaintext" in facts.attributes and facts.scale == "product")
-#: A pass over the limbs of a ciphertext beside a key switch over one limb and one digit.
-_PASS = 0.1
 
 
 @dataclass(frozen=True)
 class Levels:
-    """What a refresh leaves and needs, and the limbs of the key switches that it takes."""
+    """What a refresh leaves and needs, the limbs of the key switches that it takes, and prices in the ring."""
 
     top: int
     fresh: int
     least: int
     switches: tuple[int, ...]
+    prices: Prices
 
     @property
     def between(self) -> int:
@@ -40,7 +42,7 @@ class Levels:
 
     def price(self) -> float:
         """Return the price of a refresh."""
-        return float(sum(limbs * (limbs + 1) for limbs in self.switches))
+        return self.prices.of_refresh(self.switches)
 
 
 def refreshed_by_hand(program: SlotProgram) -> bool:
@@ -74,29 +76,42 @@ def _depths(program: SlotProgram) -> list[int]:
     return depths
 
 
-def _price(op: SlotOp, limbs: int) -> float:
-    """Return the price of an operation on that many limbs."""
-    switches = len(op.transform.rotations) if op.transform else int(op.kind in _SWITCHES)
-    return (_PASS + switches * (limbs + 1)) * limbs
+def _work(op: SlotOp, rescales: int) -> Counter[tuple[str, int]]:
+    """Return what an operation takes: how often a kind of `prices`, on how many limbs more than are left after it."""
+    found = Counter({("rescale", rescales): rescales})
+    if op.transform is not None:
+        found["rotation", rescales] += len(op.transform.rotations)
+        found["plain_product", rescales] += max(len(op.plains), 1)
+    elif op.kind in CIPHER_PRODUCTS:
+        found["product", rescales] += 1
+    elif op.kind in SWITCHES:
+        found["rotation", rescales] += 1
+    elif op.kind in _SCALED:
+        found["plain_product", rescales] += 1
+    else:
+        found["addition", rescales] += 1
+    return found
 
 
 def _cheapest(program: SlotProgram, depths: Sequence[int], levels: Levels) -> list[int]:
     """Return the depths of the cuts on the cheapest way."""
     deepest = max(depths)
-    by_depth: list[list[SlotOp]] = [[] for _ in range(deepest + 1)]
+    work: list[Counter[tuple[str, int]]] = [Counter() for _ in range(deepest + 1)]
     for op, depth in zip(program.ops, depths, strict=True):
-        by_depth[depth].append(op)
+        work[depth].update(_work(op, _rescales(op, program.plains)))
+
+    @cache
+    def price(depth: int, limbs: int) -> float:
+        """Return the price of the operations of a depth, which leave that many limbs."""
+        return sum(often * levels.prices.of(kind, limbs + more) for (kind, more), often in work[depth].items())
+
     crossing = _crossing(program, depths)
     best: list[tuple[float, int]] = [(0.0, -1)]
     for end in range(1, deepest + 1):
         room = levels.fresh if end == deepest else levels.between
         ways = []
         for start in range(max(0, end - room), end):
-            own = sum(
-                _price(op, levels.fresh + 2 - (depth - start))
-                for depth in range(start + 1, end + 1)
-                for op in by_depth[depth]
-            )
+            own = sum(price(depth, levels.fresh + 1 - (depth - start)) for depth in range(start + 1, end + 1))
             cut = crossing[start] * levels.price() if start else 0.0
             ways.append((best[start][0] + cut + own, start))
         best.append(min(ways))

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ringsmith.compiler.scheduling.placement import Levels, placed
+from ringsmith.compiler.scheduling.prices import KINDS, Prices, of_ring
 from ringsmith.ir.geometry import Slots, slots_of
 from ringsmith.ir.graph import frozen
 from ringsmith.ir.kinds import Kind
@@ -18,7 +20,7 @@ from ringsmith.location import Location
 
 HERE = Location("kernel.py", 1, 0, 0)
 SLOTS: Slots = slots_of("ckks", 16)
-LEVELS = Levels(top=20, fresh=6, least=2, switches=(20,) * 30)
+LEVELS = Levels(top=20, fresh=6, least=2, switches=(20,) * 30, prices=of_ring(1 << 15))
 
 
 def program(*ops: tuple[Kind, tuple[int, ...]]) -> SlotProgram:
@@ -100,3 +102,24 @@ def test_a_value_used_much_later_is_refreshed_once_for_all_that_come() -> None:
     sources = [op.args[0] for op in made.ops if op.kind is Kind.BOOTSTRAP]
     assert len(set(sources)) == len(sources)
     assert list(itertools.chain(sources)) == sorted(sources)
+
+
+def test_the_table_of_prices_decides_where_refreshes_stand() -> None:
+    # Seven levels, of which a segment has four: many rotations stand after the first three products.
+    ops: list[tuple[Kind, tuple[int, ...]]] = [(Kind.SQUARE, (number,)) for number in range(3)]
+    ops += [(Kind.ROTATE, (number,)) for number in range(3, 43)]
+    ops += [(Kind.SQUARE, (number,)) for number in range(43, 47)]
+    chain = program(*ops)
+
+    def cut(by_limbs: list[float]) -> int:
+        """Return how many products stand before the refresh."""
+        planted = replace(LEVELS, prices=Prices(dict.fromkeys(KINDS, by_limbs), 1.0))
+        made = placed(chain, planted)
+        levels_left(made, planted)
+        before = list(itertools.takewhile(lambda op: op.kind is not Kind.BOOTSTRAP, made.ops))
+        assert refreshes(made) == 1
+        return sum(op.kind is Kind.SQUARE for op in before)
+
+    # Where fewer limbs are cheaper the rotations stand at the end of a segment; where they are dearer, at its start.
+    assert cut([float(limbs) for limbs in range(1, 22)]) > 2
+    assert cut([float(30 - limbs) for limbs in range(1, 22)]) < 3

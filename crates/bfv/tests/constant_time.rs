@@ -7,7 +7,7 @@
 mod dudect;
 
 use bfv::{BfvParams, BfvParamsLiteral, Ciphertext, Decryptor, Encryptor, Plaintext};
-use dudect::{LIMIT, POOL, expect_constant, smallest};
+use dudect::{LIMIT, expect_constant, pools, smallest};
 use rlwe::mutate::repair;
 use rlwe::{
     ErrorDistribution, KeyGenerator, RlweParamsLiteral, Sampler, SecretDistribution, SecretKey,
@@ -47,10 +47,13 @@ fn secrets(params: &BfvParams<u64>) -> [Vec<Arc<SecretKey<u64>>>; 2] {
         repair(&mut bytes);
         Arc::new(SecretKey::from_bytes(params.rlwe(), &bytes).unwrap())
     };
-    [
-        (0..POOL).map(zero).collect(),
-        (0..POOL).map(random).collect(),
-    ]
+    pools(|class, member| {
+        if class == 0 {
+            zero(member)
+        } else {
+            random(member)
+        }
+    })
 }
 
 #[test]
@@ -68,14 +71,12 @@ fn samplers_take_the_same_time_for_all_streams() {
             Sampler::of_secret(&SecretDistribution::Gaussian { sigma: 3.2 }).unwrap(),
         ),
     ];
-    let seeds: Vec<Seed> = (0..POOL)
-        .map(|i| Seed::from_text(&format!("stream {i}")))
-        .collect();
+    let seeds = pools(|class, member| Seed::from_text(&format!("stream {}", class * member)));
     for (name, sampler) in samplers {
         expect_constant(name, |class, member| {
             let mut out = [0; 256];
             sampler.fill(
-                &mut seeds[class * member].stream("s", 0),
+                &mut seeds[class][member].stream("s", 0),
                 black_box(&mut out),
             );
         });
@@ -93,35 +94,21 @@ fn key_generation_encryption_and_decryption_take_the_same_time_for_all_secrets()
     });
     let public = Arc::new(generator.public_key(&keys[1][0]).unwrap());
     let encryptor = Encryptor::new(&params, public, Seed::from_text("e")).unwrap();
-    let message = |class: usize, member: u64| {
+    let messages = pools(|class, member| {
         let value = |i: u64| {
             if class == 0 {
                 0
             } else {
-                (i * i * 31 + member * 977 + i) % 12289
+                (i * i * 31 + member as u64 * 977 + i) % 12289
             }
         };
         Plaintext::from_coefficients(&params, &(0..N as u64).map(value).collect::<Vec<_>>())
             .unwrap()
-    };
-    let messages: Vec<Vec<Plaintext>> = (0..2)
-        .map(|class| {
-            (0..POOL as u64)
-                .map(|member| message(class, member))
-                .collect()
-        })
-        .collect();
+    });
     expect_constant("encryption", |class, member| {
         black_box(encryptor.encrypt_at(&messages[class][member], 0).unwrap());
     });
-    let ciphertexts: Vec<Vec<Ciphertext<u64>>> = (0..2)
-        .map(|class| {
-            messages[class]
-                .iter()
-                .map(|m| encryptor.encrypt(m).unwrap())
-                .collect()
-        })
-        .collect();
+    let ciphertexts = pools(|class, member| encryptor.encrypt(&messages[class][member]).unwrap());
     let opened = |key: &Arc<SecretKey<u64>>| Decryptor::new(&params, key.clone()).unwrap();
     let decryptor = opened(&keys[1][0]);
     expect_constant("decryption of messages", |class, member| {
@@ -134,10 +121,7 @@ fn key_generation_encryption_and_decryption_take_the_same_time_for_all_secrets()
         ciphertexts[1][0].parts().to_vec(),
     )
     .unwrap();
-    let decryptors: Vec<Vec<Decryptor<u64>>> = keys
-        .iter()
-        .map(|class| class.iter().map(opened).collect())
-        .collect();
+    let decryptors = pools(|class, member| opened(&keys[class][member]));
     expect_constant("decryption under keys", |class, member| {
         black_box(decryptors[class][member].decrypt(&trivial).unwrap());
     });

@@ -6,11 +6,8 @@
 #[path = "../../rlwe/tests/dudect/mod.rs"]
 mod dudect;
 
-use ckks::{
-    Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Plaintext,
-    prime_chain,
-};
-use dudect::{LIMIT, POOL, expect_constant, smallest};
+use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Plaintext, prime_chain};
+use dudect::{LIMIT, expect_constant, pools, smallest};
 use num_complex::Complex64;
 use rlwe::mutate::repair;
 use rlwe::{KeyGenerator, RlweParamsLiteral, SecretKey, SecurityPolicy, Seed};
@@ -43,17 +40,16 @@ fn secrets(params: &CkksParams) -> [Vec<SecretKey<u64>>; 2] {
         generator.secret_key().unwrap().to_bytes().to_vec()
     };
     let identity = bytes(0)[START..START + 16].to_vec();
-    let made = |i: usize, zero: bool| {
-        let mut bytes = bytes(i);
+    pools(|class, member| {
+        let mut bytes = bytes(member);
         bytes[START..START + 16].copy_from_slice(&identity);
-        if zero {
+        if class == 0 {
             let end = bytes.len() - rlwe::wire::CHECKSUM_LEN;
             bytes[START + 16..end].fill(0);
         }
         repair(&mut bytes);
         SecretKey::from_bytes(params.rlwe(), &bytes).unwrap()
-    };
-    [true, false].map(|zero| (0..POOL).map(|i| made(i, zero)).collect())
+    })
 }
 
 /// Class 0: all slots 0; class 1: random-looking ones.
@@ -74,12 +70,10 @@ fn messages(params: &CkksParams) -> [Vec<Plaintext>; 2] {
             .map(|i| Complex64::new(value(i % 7), 0.0))
             .collect()
     };
-    [
-        (0..POOL)
-            .map(|_| encode(vec![Complex64::ZERO; N / 2]))
-            .collect(),
-        (0..POOL).map(|member| encode(varied(member))).collect(),
-    ]
+    pools(|class, member| match class {
+        0 => encode(vec![Complex64::ZERO; N / 2]),
+        _ => encode(varied(member)),
+    })
 }
 
 #[test]
@@ -102,11 +96,11 @@ fn key_generation_encryption_and_decryption_take_the_same_time_for_all_secrets()
         );
     });
     // The seed decides which samples are drawn.
-    let encryptors: Vec<Encryptor> = (0..POOL)
-        .map(|i| Encryptor::new(&params, Seed::from_text(&format!("e {i}"))))
-        .collect();
+    let encryptors = pools(|class, member| {
+        Encryptor::new(&params, Seed::from_text(&format!("e {}", class * member)))
+    });
     expect_constant("ckks encryption under seeds", |class, member| {
-        let encryptor = &encryptors[class * member];
+        let encryptor = &encryptors[class][member];
         black_box(encryptor.encrypt(&messages[1][0], &public, 0).unwrap());
     });
     expect_constant("ckks secret-key encryption", |class, member| {
@@ -116,22 +110,16 @@ fn key_generation_encryption_and_decryption_take_the_same_time_for_all_secrets()
                 .unwrap(),
         );
     });
-    let ciphertexts: [Vec<Ciphertext>; 2] = [0, 1].map(|class| {
-        let encrypt = |m| encryptor.encrypt(m, &public, 0).unwrap();
-        messages[class].iter().map(encrypt).collect()
+    let ciphertexts = pools(|class, member| {
+        let message = &messages[class][member];
+        encryptor.encrypt(message, &public, 0).unwrap()
     });
     let decryptor = Decryptor::new(&params, &keys[1][0]).unwrap();
     expect_constant("ckks decryption of messages", |class, member| {
         black_box(decryptor.decrypt(&ciphertexts[class][member]).unwrap());
     });
-    let opened = |key| Decryptor::new(&params, key).unwrap();
-    // Made in turns: where a class lies in memory must not tell it from the other.
-    let mut decryptors = [const { Vec::new() }; 2];
-    for member in 0..POOL {
-        for class in [member % 2, 1 - member % 2] {
-            decryptors[class].push(opened(&keys[class][member]));
-        }
-    }
+    let opened = |class: usize, member: usize| Decryptor::new(&params, &keys[class][member]);
+    let decryptors = pools(|class, member| opened(class, member).unwrap());
     expect_constant("ckks decryption under keys", |class, member| {
         black_box(
             decryptors[class][member]

@@ -363,9 +363,9 @@ def main() -> None:
     parser.add_argument("--set", default="ckks-refreshed-65536", help="of parameters; none: the compiler chooses one")
     parser.add_argument("--degree", type=int, default=15, help="of the polynomials in place of activations")
     parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
-    parser.add_argument("--inner-error", type=float, default=1e-2, help="promised around activations")
+    parser.add_argument("--inner-error", type=float, default=1.5e-2, help="promised around activations")
     parser.add_argument(
-        "--tolerance", type=float, default=30.0, help="of a score by its bound, which is far from what errors are"
+        "--tolerance", type=float, default=2.0, help="of a score by its bound, which is far from what errors are"
     )
     parser.add_argument("--keys-limit", type=int, default=5_000_000_000, help="bytes of the keys that are sent")
     parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import resnet20
 from onnx.reference import ReferenceEvaluator
 
 import ringsmith as rs
+from ringsmith.models.typical import SAFETY, Noise, Promises, Refreshes, excess
 
 #: Blocks with and without a shortcut of their own, a stride of two.
 SMALL = resnet20.Shape(side=8, given=1, widths=(4, 8), blocks=1)
@@ -71,6 +73,37 @@ def test_a_residual_network_is_refreshed_and_gives_the_answers_of_the_clear(smal
     found = model(images[:2])
     np.testing.assert_allclose(found, model.clear(images[:2]), atol=1e-3)
     assert (found.argmax(axis=1) == model.clear(images[:2]).argmax(axis=1)).all()
+
+
+def test_errors_of_refreshes_are_simulated_where_they_are_placed(small: tuple[Any, Any]) -> None:
+    _, images = small
+    made = resnet20.network(SMALL, "silu")[0]
+    model = rs.from_onnx(
+        made, images, classes=list(range(10)), domain=(0, 1), tolerance=1e3, guarantee="probable", params=tiny(),
+        allow_insecure=True, degree=7, deviation=None, inner_error=1e-2,
+    )  # fmt: skip
+    program, promises = model.program, Promises(1e-2)
+    added, scale = program.native.bootstrapping.added(128), program.params.log2_scale
+    own = Refreshes.of(program.circuit, added, 128, scale)
+    assert added / 13.4 < own.deviation < added / 10
+    fits = model.calibration.items()
+    known = {(max(-fit.low, fit.high), promises.argument(fit.low, fit.high)) for _, fit in fits}
+    assert own.before
+    assert own.before <= known | {promises.result(layer, fit) for layer, fit in fits} | {Refreshes.END}
+    given = model._form, model.encode(model.sample), model.calibration, model.squares, promises
+    noise = Noise.of(program.params.n, scale)
+    without, found = excess(*given, noise), excess(*given, noise, own)
+    assert found > 100 * without
+    assert excess(*given, noise, replace(own, deviation=2 * own.deviation)) == pytest.approx(2 * found, rel=0.1)
+    # Behind the last promise nothing is promised.
+    assert excess(*given, noise, replace(own, before=frozenset({Refreshes.END}))) < 10 * without
+    # Errors of a whole run are within what is promised, and what refreshes break is refused with what would do.
+    np.testing.assert_allclose(model(images[:1]), model.clear(images[:1], polynomial=True), atol=1e-2)
+    strict = replace(model, options=replace(model.options, inner_error=1e-6))
+    with pytest.raises(rs.InputError, match="what inner_error=1e-06 promises, in a simulation") as caught:
+        _ = strict.program
+    allowed = float(str(caught.value).split("allow inner_error=")[1])
+    assert allowed == pytest.approx(SAFETY * found * 1e-2, rel=0.1)
 
 
 def test_client_and_server_are_processes_that_share_files_alone(

@@ -40,7 +40,7 @@ from ringsmith.models.network import (
     scaling,
 )
 from ringsmith.models.options import Options
-from ringsmith.models.typical import SAFETY, Noise, Promises, excess, with_scale
+from ringsmith.models.typical import SAFETY, Noise, Promises, Refreshes, excess, with_scale
 from ringsmith.progress import tell, telling
 from ringsmith.runtime.cost import Cost, amount
 from ringsmith.runtime.kernel import Kernel, kernel, layout_price
@@ -200,7 +200,8 @@ class Model:
             params = program.params
             tell(f"{self.name}: errors in a simulation at scale 2^{params.log2_scale:.0f}")
             noise = Noise.of(params.n, params.log2_scale)
-            found = excess(self._form, rows, self.calibration, self.squares, Promises(share), noise)
+            own = Promises(share)
+            found = excess(self._form, rows, self.calibration, self.squares, own, noise, _refreshes(program))
             if found * SAFETY <= 1:
                 return program
             if not math.isfinite(found) or program.native.refreshes or "params" in self.options.kernel:
@@ -396,6 +397,15 @@ class Model:
             f"<model {self.name}: {self.features} features, {outputs} score{'s' * (outputs > 1)}{fits}"
             f"{moved if self.calibration else ''}>"
         )
+
+
+def _refreshes(program: Program) -> Refreshes:
+    """Return what a simulation takes of a program's refreshes."""
+    native = program.native.bootstrapping
+    if native is None:
+        return Refreshes()
+    failure_bits = program.native.guarantee["failure_bits"]
+    return Refreshes.of(program.circuit, native.added(failure_bits), failure_bits, program.params.log2_scale)
 
 
 def _memory(count: int) -> str:

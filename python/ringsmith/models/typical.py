@@ -4,7 +4,8 @@
 Bounds of noise take every value at the end of its range and every error with the worst sign: through many layers they
 say nothing. With `inner_error=` a model promises the errors around its activations instead, as it promises their
 ranges, and this says whether they are kept on the calibration data: each operation adds random errors as large as its
-rounding and key switching make them under the compiled set, and they go through the network as they would.
+rounding and key switching make them under the compiled set, and each refresh, where the compiler placed it; they go
+through the network as they would.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from ringsmith.frontend.approximation import Approximation
 from ringsmith.frontend.composite_sign import SignProduct
 from ringsmith.frontend.param_request import ParamRequest
+from ringsmith.ir.circuit import Circuit
+from ringsmith.ir.kinds import Kind
 from ringsmith.models.network import (
     Activation,
     Affine,
@@ -65,6 +68,40 @@ class Noise:
         return cls(math.sqrt(n / 24 * (1 + 2 * n / 3)) / scale, math.sqrt(n / 24) / scale)
 
 
+#: A promise of the circuit, by its bounds on magnitude and error.
+Promise = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Refreshes:
+    """Of a program's refreshes the deviation of the error in a slot, and which promises come next behind one; none
+    comes behind `END`."""
+
+    deviation: float = 0.0
+    before: frozenset[Promise] = frozenset()
+    #: In place of a promise: the result.
+    END: ClassVar[Promise] = (math.inf, math.inf)
+
+    @classmethod
+    def of(cls, circuit: Circuit, added: float, failure_bits: int, log2_scale: float) -> Refreshes:
+        """Return those of a circuit. `added`: the bound on the error that a refresh adds, exceeded with probability
+        below 2^-failure_bits: it is made of draws, taken at their tail of that probability."""
+        found: set[Promise] = set()
+        # Of each step, the promises that its value comes to first.
+        after: list[set[Promise]] = [set() for _ in circuit.steps]
+        off = 0.0
+        for number, step in reversed(list(enumerate(circuit.steps))):
+            if step.refreshes:
+                found |= after[number] or {cls.END}
+                off = max(off, abs(math.log2(circuit.steps[step.args[0]].scale) - log2_scale))
+            promised = step.kind is Kind.WITHIN and math.isfinite(step.error)
+            own = {(step.bound, step.error)} if promised else after[number]
+            for argument in step.args:
+                after[argument] |= own
+        # Of another scale than the set's, what is refreshed counts as larger, and its error too.
+        return cls(added * 4**off / math.sqrt(2 * math.log(2) * failure_bits), frozenset(found))
+
+
 @dataclass
 class Promises:
     """The errors promised around each activation and square: `share` of the extent of its values."""
@@ -87,10 +124,11 @@ class Promises:
 
 def excess(
     form: Value, rows: Array, calibration: Mapping[str, Fitted], squares: Mapping[str, float], promises: Promises,
-    noise: Noise,
+    noise: Noise, refreshes: Refreshes | None = None,
 ) -> float:  # fmt: skip
     """Return by what factor the largest error found exceeds what is promised, over all layers and samples (rows)."""
-    simulation = _Simulation(calibration, squares, promises, noise)
+    simulation = _Simulation(calibration, squares, promises, noise, refreshes or Refreshes())
+    simulation.place(form)
     known: dict[int, Pair] = {}
     for value in ordered(form):
         given = [known[id(argument)] for argument in arguments(value)]
@@ -127,11 +165,38 @@ class _Simulation:
     squares: Mapping[str, float]
     promises: Promises
     noise: Noise
+    refreshes: Refreshes
     worst: float = 0.0
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(11))
+    #: Values, by identity, that may be refreshed before the next promise about them.
+    refreshed: set[int] = field(default_factory=set)
+
+    def place(self, form: Value) -> None:
+        """Find the values that may be refreshed. A refresh between two promises may stand at any value there."""
+        after: dict[int, set[Promise]] = {id(form): {Refreshes.END}}
+        for value in reversed(ordered(form)):
+            if after[id(value)] & self.refreshes.before:
+                self.refreshed.add(id(value))
+            own = self._before(value)
+            for argument in arguments(value):
+                after.setdefault(id(argument), set()).update(after[id(value)] if own is None else {own})
+
+    def _before(self, value: Value) -> Promise | None:
+        """Return the promise about what a value is made of."""
+        if isinstance(value, Activation):
+            fitted = self.calibration[value.layer]
+            return max(abs(fitted.low), abs(fitted.high)), self.promises.argument(fitted.low, fitted.high)
+        bound = self.squares.get(value.layer) if isinstance(value, Product) else None
+        return None if bound is None else (bound, self.promises.argument(-bound, bound))
 
     def applied(self, value: Value, given: list[Pair], rows: Array) -> Pair:
-        """Return a value and the same with errors."""
+        """Return a value and the same with errors, those of refreshes among them."""
+        exact, found = self._made(value, given, rows)
+        if id(value) in self.refreshed:
+            found = found + self.random.normal(size=found.shape) * self.refreshes.deviation
+        return exact, found
+
+    def _made(self, value: Value, given: list[Pair], rows: Array) -> Pair:
         match value:
             case Input():
                 return rows, self._drawn(rows, 1.0)
@@ -163,18 +228,25 @@ class _Simulation:
     def _activated(self, value: Activation, given: Pair) -> Pair:
         fitted = self.calibration[value.layer]
         self._held(given, self.promises.argument(fitted.low, fitted.high))
-        made = fitted.values(given[0]), self._with_errors(fitted, given[1])
-        self._held(made, self.promises.result(value.layer, fitted)[1])
+        promise = self.promises.result(value.layer, fitted)
+        inside = self.refreshes.deviation if promise in self.refreshes.before else 0.0
+        made = fitted.values(given[0]), self._with_errors(fitted, given[1], inside)
+        self._held(made, promise[1])
         return made
 
-    def _with_errors(self, fitted: Fitted, x: Array) -> Array:
-        """Return an activation of values with errors, each polynomial with those of its own."""
+    def _with_errors(self, fitted: Fitted, x: Array, inside: float) -> Array:
+        """Return an activation of values with errors, each polynomial with those of its own; `inside`: the deviation of
+        what a refresh among its powers adds."""
+
+        def drawn(value: Array, times: float) -> Array:
+            return self._drawn(value, times) + self.random.normal(size=value.shape) * (times * inside)
+
         if isinstance(fitted, Approximation):
-            return self._drawn(fitted.values(x), float(np.abs(fitted.coefficients).sum()))
+            return drawn(fitted.values(x), float(np.abs(fitted.coefficients).sum()))
         own = x
         for coefficients, reach in fitted.stages:
-            own = self._drawn(chebval(own / reach, np.asarray(coefficients)), float(np.abs(coefficients).sum()))
-        return self._drawn(x * own, 1.0)
+            own = drawn(chebval(own / reach, np.asarray(coefficients)), float(np.abs(coefficients).sum()))
+        return drawn(x * own, 1.0)
 
     def _held(self, pair: Pair, promised: float) -> None:
         found = float(np.abs(pair[0] - pair[1]).max(initial=0.0))

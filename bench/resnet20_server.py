@@ -36,7 +36,7 @@ class Parts:
         self.rows: list[dict[str, float]] = []
 
     def __call__(self, done: int, total: int) -> None:
-        """Take note of what is done, of how many steps. What a state had already is no part."""
+        """Take note of what is done, of how many steps. The first part has the steps of the state of an earlier run."""
         while len(self.rows) < len(self._ends) and done >= self._ends[len(self.rows)]:
             now = time.perf_counter()
             self.rows.append({"steps": done - self._done, "seconds": now - self._last})

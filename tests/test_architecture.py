@@ -33,6 +33,7 @@ LATE = {
     ("remote.wire", "ringsmith.remote.connections"): "HTTP and TLS, which only a connection needs",
     ("runtime.prices", "ringsmith.hw.paths"): "the hardware's packages; only a cost needs the folder of the cache",
     ("explore.evolve", "optuna"): "the extra `search`; a second to load",
+    ("runtime.objects", "ringsmith.runtime.rounds"): "the compiler, which a server of one program never needs",
     ("runtime.cluster", "ray"): "the extra `ray`; seconds to load",
     ("service.distant", "ray"): "as above",
     ("explore.cluster", "ray"): "as above",

@@ -17,6 +17,8 @@ import time
 import openfhe
 
 LEVELS, SECURE = 10, 16
+#: Digits of a key switch: with more of them the special primes are shorter. The fewest with which 128 bits are reached.
+DIGITS = range(3, 13)
 FEATURES = ("PKE", "KEYSWITCH", "LEVELEDSHE", "ADVANCEDSHE", "FHE")
 
 
@@ -35,11 +37,22 @@ def context(log_n: int) -> tuple[object, int, str]:
     params.SetFirstModSize(56)
     params.SetScalingTechnique(openfhe.ScalingTechnique.FIXEDAUTO)
     params.SetMultiplicativeDepth(depth)
-    made = openfhe.GenCryptoContext(params)
+    made = secure(params)
     for feature in FEATURES:
         made.Enable(getattr(openfhe.PKESchemeFeature, feature))
     made.EvalBootstrapSetup(budget, [0, 0], 1 << (log_n - 1))
     return made, depth, kind
+
+
+def secure(params: object) -> object:
+    """Return the context with the fewest digits that its degree has 128 bits with."""
+    for digits in DIGITS:
+        params.SetNumLargeDigits(digits)
+        try:
+            return openfhe.GenCryptoContext(params)
+        except RuntimeError as error:
+            refusal = error
+    raise refusal
 
 
 def main(log_n: int, repeats: int) -> None:

@@ -23,7 +23,6 @@ from ringsmith.frontend.approximation import Approximation
 from ringsmith.frontend.composite_sign import SignProduct
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.ir.circuit import Circuit
-from ringsmith.ir.kinds import Kind
 from ringsmith.models.network import (
     Activation,
     Affine,
@@ -94,7 +93,7 @@ class Refreshes:
             if step.refreshes:
                 found |= after[number] or {cls.END}
                 off = max(off, abs(math.log2(circuit.steps[step.args[0]].scale) - log2_scale))
-            promised = step.kind is Kind.WITHIN and math.isfinite(step.error)
+            promised = math.isfinite(step.error)
             own = {(step.bound, step.error)} if promised else after[number]
             for argument in step.args:
                 after[argument] |= own

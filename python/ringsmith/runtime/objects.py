@@ -16,7 +16,6 @@ from ringsmith.runtime.client import Client
 from ringsmith.runtime.identity import Role
 from ringsmith.runtime.messages import Encryptions, Keys, Message, PublicKey, opened
 from ringsmith.runtime.program import Program
-from ringsmith.runtime.rounds import Rounds
 from ringsmith.scalars import is_number
 
 _MESSAGES: dict[Role, type[Message]] = {
@@ -78,6 +77,8 @@ def _object(data: bytes, policy: Mapping[str, Any]) -> Any:
     label, parts = opened(data)
     role = label.role
     if role is Role.ROUNDS:
+        from ringsmith.runtime.rounds import Rounds
+
         return Rounds.of_parts(parts, **policy)
     if policy:
         raise InputError(f"only a program's parameters are judged; {', '.join(policy)} means nothing for {role}")

@@ -68,7 +68,7 @@ def test_a_kernel_names_what_its_refreshes_are_to_reach() -> None:
 
 
 def _attempts(missing: dict[str, float], tried: list[ParamRequest]) -> refreshes.Attempt:
-    """Return what misses a tolerance by so many bits in the sets of these names, and does in all others."""
+    """Return an attempt that misses the tolerance in each set of `missing`, by its bits, and succeeds in all others."""
 
     def attempt(request: ParamRequest) -> refreshes.Found:
         tried.append(request)

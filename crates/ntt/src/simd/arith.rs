@@ -55,10 +55,16 @@ pub(crate) trait Arith: Copy {
         y: Self::V,
         f: Factor<Self::V>,
     ) -> (Self::V, Self::V);
-    /// After the in-register stages of the first inverse pass.
-    unsafe fn between(&self, v: Self::V) -> Self::V;
-    /// Result `r` of an inverse pass over `radix` operands to what the next pass accepts.
-    unsafe fn settle(&self, r: usize, radix: usize, v: Self::V) -> Self::V;
+    /// After the in-register stages of the first inverse pass; as it is, where values stay in range without.
+    #[inline(always)]
+    unsafe fn between(&self, v: Self::V) -> Self::V {
+        v
+    }
+    /// Result `r` of an inverse pass over `radix` operands to what the next pass accepts; as it is, where that is all.
+    #[inline(always)]
+    unsafe fn settle(&self, _r: usize, _radix: usize, v: Self::V) -> Self::V {
+        v
+    }
     /// The last stage: `((x + y) n^-1, (x - y) w n^-1)` as reduced residues; `last` holds `w n^-1`.
     unsafe fn inverse_last(
         &self,

@@ -199,11 +199,6 @@ impl<const PERIOD: usize> Arith for Ifma52<PERIOD> {
     }
 
     #[inline(always)]
-    unsafe fn between(&self, v: Avx512) -> Avx512 {
-        v
-    }
-
-    #[inline(always)]
     unsafe fn settle(&self, r: usize, _radix: usize, v: Avx512) -> Avx512 {
         // SAFETY: IFMA by the contract of `Arith`, all that `reduce` needs.
         unsafe {

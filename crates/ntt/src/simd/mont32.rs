@@ -170,16 +170,6 @@ impl<V: Vector> Arith for Mont32<V> {
     }
 
     #[inline(always)]
-    unsafe fn between(&self, v: V) -> V {
-        v
-    }
-
-    #[inline(always)]
-    unsafe fn settle(&self, _r: usize, _radix: usize, v: V) -> V {
-        v
-    }
-
-    #[inline(always)]
     unsafe fn inverse_last(
         &self,
         _stage: usize,

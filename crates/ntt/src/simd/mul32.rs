@@ -151,16 +151,6 @@ impl<V: Vector, const EXACT: bool> Arith for Mul32<V, EXACT> {
     }
 
     #[inline(always)]
-    unsafe fn between(&self, v: V) -> V {
-        v
-    }
-
-    #[inline(always)]
-    unsafe fn settle(&self, _r: usize, _radix: usize, v: V) -> V {
-        v
-    }
-
-    #[inline(always)]
     unsafe fn inverse_last(
         &self,
         _stage: usize,

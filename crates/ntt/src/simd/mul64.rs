@@ -173,11 +173,6 @@ impl Arith for Mul64 {
     }
 
     #[inline(always)]
-    unsafe fn between(&self, v: Pair) -> Pair {
-        v
-    }
-
-    #[inline(always)]
     unsafe fn settle(&self, r: usize, radix: usize, v: Pair) -> Pair {
         let settled = match (radix, r) {
             (4, 0) => Pair(self.raise(v, 2).0.map(|x| self.reduce_unsigned(x))),

@@ -61,9 +61,11 @@ def parts_of(command: str) -> dict[str, str]:
     found |= {"engine": _crates(*DEVICE_CRATES), "language": _language()}
     if verb != "simulate":
         found |= {"program": _crates(*PROGRAM_CRATES), "compiler": _python(*COMPILER)}
+        found["parameters"] = _files(Path("spec/params"), Path("spec/params/prices.json"))
         found |= {Path(word).name: _files(Path(word)) for word in words[2:] if word.endswith(".py")}
     if verb == "explore":
         found["estimates"] = _files(Path("spec/resources.json"), Path("spec/energy.json"))
+        found["board"] = _files(Path("spec/boards") / f"{_option(words, '--board', '')}.toml")
     if not verb or words[0] != "ringsmith":
         found[Path(verb).name] = _files(Path(verb))
     return found

@@ -108,7 +108,11 @@ def test_each_command_has_the_parts_it_depends_on() -> None:
     assert set(parts_of(f"{bitstream} ulx3s-85f")) == {"preset", "language", "rtl", "flow", "board"}
     assert parts_of(f"{bitstream} ulx3s-85f")["board"] != parts_of(f"{bitstream} orangecrab-25f")["board"]
     kernel = "examples/kernels/matmul-plain-1x10.py"
-    assert {"compiler", "engine", "program", Path(kernel).name} <= set(parts_of(f"ringsmith run {kernel} --json"))
+    run = {"compiler", "engine", "language", "parameters", "program", Path(kernel).name}
+    assert set(parts_of(f"ringsmith run {kernel} --json")) == run
+    explore = f"ringsmith explore {kernel} --json --board"
+    assert set(parts_of(f"{explore} zcu104")) == run | {"estimates", "board"}
+    assert parts_of(f"{explore} zcu104")["board"] != parts_of(f"{explore} zcu102")["board"]
     assert parts_of(NTT)["preset"] != parts_of(f"{NTT} --set lanes=1")["preset"]
     assert parts_of("ringsmith simulate zynq-cn ntt --json")["rtl"] != parts_of(SYNTH)["rtl"]
 
@@ -167,6 +171,22 @@ def test_a_changed_latency_makes_figures_stale_and_a_comment_does_not(
     assert {part for part in before if before[part] != after[part]} == {"language", "engine"}
     monkeypatch.undo()
     hashes(NTT)
+
+
+@pytest.mark.parametrize("name", ["security.toml", "prices.json"])
+def test_a_changed_parameter_set_or_price_makes_programs_stale(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = "ringsmith run examples/kernels/matmul-plain-1x10.py --json"
+    root = tree(tmp_path)
+    monkeypatch.setenv("RINGSMITH_ROOT", str(root))
+    before = hashes(run)
+    file = root / "spec" / "params" / name
+    file.write_text("2".join(file.read_text().rsplit("1", 1)))
+    after = hashes(run)
+    assert {part for part in before if before[part] != after[part]} == {"parameters"}
+    monkeypatch.undo()
+    hashes(run)
 
 
 def of_each(commands: list[str], place: str) -> dict[str, list[str]]:

@@ -174,7 +174,7 @@ def read_patients(path: Path) -> Array:
     """The user's own rows; wrong shapes and cells are refused with their place."""
     rows = read_table(path)
     if rows.ndim != 2 or rows.shape[1] != FEATURES:
-        raise rs.errors.InputError(f"{path}: {FEATURES} columns expected, found {rows.shape[-1]}")
+        raise rs.InputError(f"{path}: {FEATURES} columns expected, found {rows.shape[-1]}")
     return rows
 
 
@@ -216,6 +216,6 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except rs.errors.RingsmithError as error:
+    except rs.RingsmithError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

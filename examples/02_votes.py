@@ -50,7 +50,7 @@ def main() -> None:
     for attempt in (lambda: wrong(votes), lambda: tally(votes[:, :4], weights), lambda: tally(votes + 9000, weights)):
         try:
             attempt()
-        except rs.errors.RingsmithError as error:
+        except rs.RingsmithError as error:
             print(f"\n{type(error).__name__}: {error}")
         else:
             raise AssertionError("accepted a wrong line")

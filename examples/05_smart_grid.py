@@ -248,7 +248,7 @@ def main(given: list[str] | None = None) -> None:
 if __name__ == "__main__":
     try:
         main()
-    except rs.errors.RingsmithError as error:
+    except rs.RingsmithError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:

@@ -51,6 +51,14 @@ def deep(x: Any) -> Any:
     return x
 
 
+@rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(), allow_insecure=True)
+def repeated(x: Any) -> Any:
+    """A step towards a fixed point, a hundred times: a polynomial of degree 2^100."""
+    for _ in range(100):
+        x = x * x * 0.5 + 0.25
+    return x
+
+
 @rs.kernel(x=rs.Encrypted(8, bound=1.0), tolerance=1e-4, params=small(free=3), allow_insecure=True)
 def by_hand(x: Any) -> Any:
     """A product, a refresh, a product."""
@@ -89,6 +97,14 @@ def test_a_kernel_of_sixty_levels_runs_from_files_in_another_process(tmp_path: P
     result = program.server(keys, threads=1).evaluate(sent)
     assert digests == [result.digest()] * 2
     assert np.abs(client.decrypt(result) - deep.clear(x=X)).max() < 2**program.noise_bits < 1e-4
+
+
+def test_an_iteration_of_a_hundred_steps_keeps_its_bound() -> None:
+    program = repeated.compile()
+    client = program.client("7", sample_data=True)
+    result = program.server(client.evaluation_keys).evaluate(client.encrypt(x=X))
+    assert 0 < np.abs(client.decrypt(result) - repeated.clear(x=X)).max() < 2**program.noise_bits < 1e-4
+    assert np.abs(repeated.clear(x=X) - (1 - math.sqrt(0.5))).max() < 1e-12
 
 
 def test_a_refresh_by_hand_runs_and_says_where_levels_are_missing() -> None:

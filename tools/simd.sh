@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=(-p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
 levels=("$@")
-[ ${#levels[@]} -gt 0 ] || levels=(portable neon avx2 avx512 ifma)
+[ ${#levels[@]} -gt 0 ] || levels=(portable neon avx2 avx512 ifma ifma-amd)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cargo test --locked --quiet "${packages[@]}" --tests --no-run

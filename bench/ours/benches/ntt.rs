@@ -28,14 +28,18 @@ fn residues(p: &NttPlan<u64>) -> AlignedVec<u64> {
     AlignedVec::from_slice(&values)
 }
 
-/// Vector operations per butterfly of eight lanes, forward and inverse, where a limit is documented.
+/// Vector operations per butterfly of eight lanes, forward and inverse, where a limit is documented; where 52-bit
+/// multiply-adds start one a cycle, those times two if that is more.
 fn operations(bits: u32) -> Option<(f64, f64)> {
     match (level(), bits) {
         (Level::Ifma, ..=46) => Some((5.0, 6.0)),
         (Level::Ifma, ..=49) => Some((5.0 + 2.0 / 3.0, 8.0)),
         (Level::Ifma, ..=50) => Some((7.0, 8.0)),
+        (Level::IfmaAmd, ..=46) => Some((6.0, 6.0)),
+        (Level::IfmaAmd, ..=49) => Some((6.0 + 4.0 / 3.0, 10.0)),
+        (Level::IfmaAmd, ..=50) => Some((8.0, 10.0)),
         (Level::Avx512, ..=48) => Some((8.0, 8.0)),
-        (Level::Avx512 | Level::Ifma, ..=60) => Some((19.0, 20.0)),
+        (Level::Avx512 | Level::Ifma | Level::IfmaAmd, ..=60) => Some((19.0, 20.0)),
         _ => None,
     }
 }

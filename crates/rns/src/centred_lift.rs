@@ -117,8 +117,10 @@ impl U64Lift {
         {
             use zq::simd::Level;
             match zq::simd::level() {
-                // SAFETY: a level is in use only on processors that have its features.
-                Level::Ifma | Level::Avx512 => return unsafe { self.avx512(x, out) },
+                Level::IfmaAmd | Level::Ifma | Level::Avx512 => {
+                    // SAFETY: a level is in use only on processors that have its features.
+                    return unsafe { self.avx512(x, out) };
+                }
                 // SAFETY: a level is in use only on processors that have its features.
                 Level::Avx2 => return unsafe { self.avx2(x, out) },
                 Level::Portable | Level::Neon => {}
@@ -136,7 +138,40 @@ impl U64Lift {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn avx2(&self, x: &[u64], out: &mut [u64]) {
-        self.run(x, out);
+        let done = if self.narrow || (self.q | self.m) >> 50 > 0 {
+            0
+        } else {
+            // SAFETY: this function enables the features of the vector.
+            unsafe { self.in_doubles::<zq::simd::Avx2>(x, out) }
+        };
+        self.run(&x[done..], &mut out[done..]);
+    }
+
+    /// Whole vectors, for moduli below 2^50; returns how many elements they are. The compiler converts words to doubles
+    /// one by one.
+    ///
+    /// # Safety
+    /// As [`zq::simd::Vector`].
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn in_doubles<V: zq::simd::Vector>(&self, x: &[u64], out: &mut [u64]) -> usize {
+        use zq::simd::Float50;
+        let Self {
+            q, m, threshold, ..
+        } = *self;
+        let len = x.len().min(out.len()) / V::LANES * V::LANES;
+        // SAFETY: the caller enabled the features of V; a vector's words from `i` on are in both slices.
+        unsafe {
+            let c = Float50::<V>::new(m);
+            // Negative ones become x - q and the next multiple of m, not negative and below q + m.
+            let (threshold, shift) = (V::splat(threshold), V::splat(q.div_ceil(m) * m - q));
+            for i in (0..len).step_by(V::LANES) {
+                let x = V::load(x.as_ptr().add(i)).add_unless_below(threshold, shift);
+                c.residue_of(Float50::residue(x))
+                    .store(out.as_mut_ptr().add(i));
+            }
+        }
+        len
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use zq::simd::Neon;
 #[cfg(target_arch = "x86_64")]
 use zq::simd::{Avx2, Avx512, Doubles, Integers};
 use zq::simd::{
-    Lanes, Level, MAX_LANES, Modular52, Modulus52, NearestDoubles, Vector, level, sum_fits,
+    Float50, Lanes, Level, MAX_LANES, Modular52, Modulus52, NearestDoubles, Vector, level, sum_fits,
 };
 
 /// Vectors at a time: eight chains of additions hide the latency of four cycles on two ports.
@@ -43,7 +43,9 @@ pub(crate) unsafe fn quotients(
     unsafe {
         match level() {
             #[cfg(target_arch = "x86_64")]
-            Level::Ifma => with_integers::quotients(y, stride, reciprocals, fraction_bits, v),
+            Level::Ifma | Level::IfmaAmd => {
+                with_integers::quotients(y, stride, reciprocals, fraction_bits, v)
+            }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::quotients(y, stride, reciprocals, fraction_bits, v),
             _ => with_nearest::quotients(y, stride, reciprocals, fraction_bits, v),
@@ -72,7 +74,7 @@ pub(crate) unsafe fn output(
     unsafe {
         match level() {
             #[cfg(target_arch = "x86_64")]
-            Level::Ifma => with_integers::output(p, y, stride, row, own, out),
+            Level::Ifma | Level::IfmaAmd => with_integers::output(p, y, stride, row, own, out),
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => with_doubles::output(p, y, stride, row, own, out),
             _ => with_nearest::output(p, y, stride, row, own, out),
@@ -82,7 +84,7 @@ pub(crate) unsafe fn output(
 
 /// The loops compiled for one multiplication.
 macro_rules! loops {
-    ($name:ident, $multiply:ty, $features:literal) => {
+    ($name:ident, $multiply:ty, $features:literal, $output:expr) => {
         mod $name {
             use super::*;
 
@@ -112,20 +114,40 @@ macro_rules! loops {
                 out: &mut [u64],
             ) {
                 // SAFETY: this function enables the features of the multiplication; lengths by the caller.
-                unsafe { output_of::<$multiply>(p, y, stride, row, own, out) }
+                unsafe { $output(p, y, stride, row, own, out) }
             }
         }
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-loops!(with_integers, Integers, "avx512f,avx512dq,avx512ifma");
+loops!(
+    with_integers,
+    Integers,
+    "avx512f,avx512dq,avx512ifma",
+    output_of::<Integers>
+);
 #[cfg(target_arch = "x86_64")]
-loops!(with_doubles, Doubles, "avx512f,avx512dq");
+loops!(
+    with_doubles,
+    Doubles,
+    "avx512f,avx512dq",
+    output_of::<Doubles>
+);
 #[cfg(target_arch = "x86_64")]
-loops!(with_nearest, NearestDoubles<Avx2>, "avx2,fma");
+loops!(
+    with_nearest,
+    NearestDoubles<Avx2>,
+    "avx2,fma",
+    nearest_output_of::<Avx2>
+);
 #[cfg(target_arch = "aarch64")]
-loops!(with_nearest, NearestDoubles<Neon>, "neon");
+loops!(
+    with_nearest,
+    NearestDoubles<Neon>,
+    "neon",
+    nearest_output_of::<Neon>
+);
 
 /// [`quotients`] with the features of `M` enabled.
 #[inline(always)]
@@ -171,6 +193,56 @@ unsafe fn output_of<M: Modular52>(
             let sums = sums::<M>(y.as_ptr().add(c), stride, row, own);
             for (t, sum) in sums.into_iter().enumerate() {
                 M::reduced_sum(&m, sum).store(out.as_mut_ptr().add(c + t * lanes));
+            }
+        }
+    }
+}
+
+/// Most terms of a sum of reduced products: below 8p < 2^53. A product is seven operations and the sum's reduction
+/// six, where those of halves are five and thirty.
+const MOST_REDUCED: usize = 8;
+
+/// [`output`] with the features of `V` enabled.
+#[inline(always)]
+unsafe fn nearest_output_of<V: Vector>(
+    p: Modulus52,
+    y: &[u64],
+    stride: usize,
+    row: &[u64],
+    own: Option<(&[u64], u64)>,
+    out: &mut [u64],
+) {
+    // SAFETY: features by the caller; `out`, `own` and the rows of `y` have a step's words from column `c` on.
+    unsafe {
+        if row.len() + usize::from(own.is_some()) > MOST_REDUCED {
+            return output_of::<NearestDoubles<V>>(p, y, stride, row, own, out);
+        }
+        let m = NearestDoubles::<V>::constants(p);
+        let mut terms = [(y.as_ptr(), Float50::<V>::factor(p.value(), 0)); MOST_REDUCED];
+        let rows = row
+            .iter()
+            .enumerate()
+            .map(|(i, &w)| (y.as_ptr().add(i * stride), w));
+        let all = own
+            .map(|(own, w)| (own.as_ptr(), w))
+            .into_iter()
+            .chain(rows);
+        let mut count = 0;
+        for (term, (x, w)) in terms.iter_mut().zip(all) {
+            *term = (x, Float50::factor(p.value(), w));
+            count += 1;
+        }
+        for c in (0..out.len()).step_by(TILE * V::LANES) {
+            let mut sums = [V::splat(0); TILE];
+            for &(x, f) in &terms[..count] {
+                for (t, sum) in sums.iter_mut().enumerate() {
+                    let x = Float50::residue(V::load(x.add(c + t * V::LANES)));
+                    *sum = m.add_factor_product(*sum, x, f);
+                }
+            }
+            for (t, sum) in sums.into_iter().enumerate() {
+                m.residue_of(sum)
+                    .store(out.as_mut_ptr().add(c + t * V::LANES));
             }
         }
     }
@@ -226,7 +298,7 @@ pub(crate) unsafe fn permute_groups(input: &[u64], sources: &[u32], out: &mut [u
     // SAFETY: lengths and sources by the caller; each level has the features of its name.
     unsafe {
         match level() {
-            Level::Avx512 | Level::Ifma => permute_eights(input, sources, out),
+            Level::Avx512 | Level::Ifma | Level::IfmaAmd => permute_eights(input, sources, out),
             _ => permute_fours(input, sources, out),
         }
     }

@@ -36,7 +36,7 @@ macro_rules! for_each_level {
                 use zq::simd::Level;
                 match zq::simd::level() {
                     // SAFETY: a level is in use only on processors that have its features.
-                    Level::Ifma | Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    Level::IfmaAmd | Level::Ifma | Level::Avx512 => return unsafe { avx512($($arg),*) },
                     // SAFETY: a level is in use only on processors that have its features.
                     Level::Avx2 => return unsafe { avx2($($arg),*) },
                     Level::Portable | Level::Neon => {}

@@ -30,10 +30,19 @@ pub(crate) trait Arith: Copy {
     /// Forward values stay in range through two passes before the last without a reduction: then the stages of the
     /// first pass and of those of odd number are numbered from 2 on.
     const RESTS: bool = false;
+    /// Whether stages go one after another through memory, those that are a multiple of three numbered 0, others 1;
+    /// after every third inverse stage results are settled as those of a pass of one. For registers of four lanes.
+    const STAGEWISE: bool = false;
     /// The constants for a modulus.
     unsafe fn new(q: u64) -> Self;
     /// A reduced residue to the representation.
     unsafe fn enter(&self, v: Self::V) -> Self::V;
+    /// The same before an inverse transform.
+    #[inline(always)]
+    unsafe fn enter_inverse(&self, v: Self::V) -> Self::V {
+        // SAFETY: the contract of this trait.
+        unsafe { self.enter(v) }
+    }
     /// `(x + w y, x - w y)`.
     unsafe fn forward(
         &self,

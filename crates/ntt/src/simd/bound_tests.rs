@@ -18,6 +18,8 @@ use super::fma64::Fma64;
 #[cfg(target_arch = "x86_64")]
 use super::ifma52::{Ifma52, NEVER};
 #[cfg(target_arch = "x86_64")]
+use super::ifma52_amd::Ifma52Amd;
+#[cfg(target_arch = "x86_64")]
 use super::mont32::Mont32;
 #[cfg(target_arch = "x86_64")]
 use super::mul32::Mul32;
@@ -31,6 +33,8 @@ struct Proof {
     signed: bool,
     /// Of a value before forward stage `s` of a pass: `x`, then `y`.
     forward: fn(q: i128, s: usize) -> [i128; 2],
+    /// The least that such an `x` is, where it is not negative.
+    forward_least: fn(q: i128, s: usize) -> i128,
     /// Of a value after the last forward stage.
     leave: fn(q: i128) -> i128,
     /// Of a value before inverse stage `s`.
@@ -54,6 +58,7 @@ fn ifma52(period: usize) -> Proof {
         bits: [46, 20],
         signed: false,
         forward: |q, s| [(1 + 2 * s as i128) * q - 1; 2],
+        forward_least: |_, _| 0,
         leave: |q| 35 * q - 1,
         inverse: |q, s| (q << s) - 1,
         below: None,
@@ -92,20 +97,36 @@ fn ifma52(period: usize) -> Proof {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+fn ifma52_amd(period: usize) -> Proof {
+    let common = ifma52(period);
+    match period {
+        NEVER => Proof {
+            forward: |q, s| [(18 + s as i128) * q - 1, 35 * q - 1],
+            forward_least: |q, s| (17 - s as i128) * q,
+            ..common
+        },
+        3 => Proof {
+            forward: |q, s| [[8, 6, 7][s % 3] * q - 1, 8 * q - 1],
+            forward_least: |q, s| [0, 2, 1][s % 3] * q,
+            ..common
+        },
+        _ => Proof {
+            bits: [50, 50],
+            ..common
+        },
+    }
+}
+
 fn fma64() -> Proof {
     Proof {
         bits: [48, 20],
         signed: true,
         forward: |q, _| [17 * q; 2],
+        forward_least: |_, _| 0,
         leave: |q| 18 * q,
-        // From q doubling within vectors; reduced to q/2 and a little, then doubling again.
-        inverse: |q, s| {
-            if s < 3 {
-                q << s
-            } else {
-                (q / 2 + q / 16) << (s - 3)
-            }
-        },
+        // From q or less, doubling through three stages.
+        inverse: |q, s| q << (s % 3),
         below: None,
         inverse_stages: [0..6, 0..6],
         product: |q| q / 2 + q / 2,
@@ -119,13 +140,6 @@ fn fma64_wide() -> Proof {
         bits: [50, 48],
         forward: |q, s| [[72, 34, 51][s % 3] * q / 16; 2],
         leave: |q| 9 * q / 2,
-        inverse: |q, s| {
-            if s < 3 {
-                q << s
-            } else {
-                (q / 2 + 2) << (s - 3)
-            }
-        },
         product: |q| 5 * q / 2,
         ..fma64()
     }
@@ -142,6 +156,7 @@ fn mul32(exact: bool) -> Proof {
                 (1 << 64) - 1,
             ]
         },
+        forward_least: |_, _| 0,
         leave: |q| 16 * q - 1,
         inverse: |q, _| 4 * q - 1,
         below: None,
@@ -180,6 +195,7 @@ fn mul64() -> Proof {
         bits: [60, 51],
         signed: true,
         forward: |q, s| [[ALL, 5 * q / 2, 15 * q / 4, 5 * q][s % 4], ALL],
+        forward_least: |_, _| 0,
         leave: |q| 25 * q / 4,
         // Residues; what a pass starts with; its sums; the first pass's sums of four.
         inverse: |q, s| [q - 1, 5 * q / 2, 5 * q, 8 * q - 8][s],
@@ -250,7 +266,11 @@ fn reduced(x: i128, q: i128) -> i128 {
 
 unsafe fn forward<A: Arith>(a: &A, proof: &Proof, q: i128, w: i128, stage: usize) {
     let [x_limit, y_limit] = (proof.forward)(q, stage);
-    for x in operands(q, proof.range(x_limit)) {
+    let mut x_range = proof.range(x_limit);
+    if !proof.signed {
+        x_range[0] = (proof.forward_least)(q, stage);
+    }
+    for x in operands(q, x_range) {
         for y in operands(q, proof.range(y_limit)) {
             // SAFETY: the caller of `check` vouches for the instructions of `A::V`, which is the contract of `Arith`.
             let (sums, differences) = unsafe {
@@ -356,6 +376,9 @@ fn butterflies_are_exact_at_their_proved_bounds() {
             check::<Ifma52<NEVER>>(&ifma52(NEVER));
             check::<Ifma52<3>>(&ifma52(3));
             check::<Ifma52<1>>(&ifma52(1));
+            check::<Ifma52Amd<NEVER>>(&ifma52_amd(NEVER));
+            check::<Ifma52Amd<3>>(&ifma52_amd(3));
+            check::<Ifma52Amd<1>>(&ifma52_amd(1));
         }
         if Level::Avx512.is_supported() {
             check::<Fma64<Avx512, false>>(&fma64());

@@ -15,7 +15,8 @@ use super::arith::{Arith, Factor, check_lanes};
 /// **Forward.** With `q < 2^48` and values bounded by `k q`, a stage gives `k' <= k (1 + 2^-4) + 1/2`: from 1, after 17
 /// stages below 18; 18q < 2^53. **Inverse.** Sums double: the three stages within vectors go from 1 to 8q, then all
 /// values are reduced to q/2 (and a little), three stages give 4q, and the half of the results that are not fresh
-/// products is reduced.
+/// products is reduced. One stage after another ([`Arith::STAGEWISE`]): from q to 2q and 4q, and in every third stage
+/// sums are reduced, whose products, of differences up to 8q, are at most q.
 ///
 /// **Wide** (`q < 2^50`): a product of a value bounded by `k q` is at most `(1/2 + k/4) q`. Forward, `x` is reduced in
 /// every third stage: before stages 0, 1, 2 of three values are below 9/2, 17/8 and 51/16 q, as `1/2 + 1/2 + 9/8 <=
@@ -28,6 +29,8 @@ pub(crate) struct Fma64<V, const WIDE: bool> {
     reciprocal: V,
     /// 2^52 as a double: the integer below 2^52 in its low bits is added to it.
     magic: V,
+    /// `2^52 + q`.
+    magic_q: V,
 }
 
 const MAGIC: f64 = (1u64 << 52) as f64;
@@ -43,10 +46,10 @@ impl<V: Vector, const WIDE: bool> Fma64<V, WIDE> {
                 |x| f64::from_bits(x).abs() < 2.0 * MAGIC,
                 "an exact integer",
             );
-            let h = y.f_mul(f.w);
+            let (h, c) = (y.f_mul(f.w), y.f_mul(f.quotient));
+            // The last use of y, so that its register takes the result.
             let minus_l = y.f_neg_mul_add(f.w, h);
-            let c = y.f_mul(f.quotient).f_round();
-            c.f_neg_mul_add(self.q, h).f_sub(minus_l)
+            c.f_round().f_neg_mul_add(self.q, h).f_sub(minus_l)
         }
     }
 
@@ -57,20 +60,17 @@ impl<V: Vector, const WIDE: bool> Fma64<V, WIDE> {
         unsafe { x.f_mul(self.reciprocal).f_round().f_neg_mul_add(self.q, x) }
     }
 
-    /// A value in about `-q/2 ..= q/2` to a residue as an integer.
+    /// A value in about `-q/2 ..= q/2`, never a negative zero, to a residue as an integer.
     #[inline(always)]
     unsafe fn finish(&self, x: V) -> V {
         // SAFETY: every caller is a method of `Arith` and has the instructions of V; no operation has a pointer.
-        unsafe {
-            x.f_add_if_negative(self.q)
-                .f_add(self.magic)
-                .sub(self.magic)
-        }
+        unsafe { x.f_add_by_sign(self.magic_q, self.magic).sub(self.magic) }
     }
 }
 
 impl<V: Vector, const WIDE: bool> Arith for Fma64<V, WIDE> {
     type V = V;
+    const STAGEWISE: bool = V::LANES == 4;
 
     fn twiddle(q: u64, w: u64) -> [u64; 2] {
         [(w as f64).to_bits(), (w as f64 / q as f64).to_bits()]
@@ -85,6 +85,7 @@ impl<V: Vector, const WIDE: bool> Arith for Fma64<V, WIDE> {
                 q: V::splat((q as f64).to_bits()),
                 reciprocal: V::splat((1.0 / q as f64).to_bits()),
                 magic: V::splat(MAGIC.to_bits()),
+                magic_q: V::splat((MAGIC + q as f64).to_bits()),
             }
         }
     }

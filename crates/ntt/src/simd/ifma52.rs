@@ -51,11 +51,25 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
         }
     }
 
+    /// `w y - q`, with the product below 2q.
+    #[inline(always)]
+    pub(super) unsafe fn product_less_q(&self, y: Avx512, f: Factor<Avx512>) -> Avx512 {
+        // SAFETY: IFMA by the caller, a method of `Arith`.
+        unsafe { self.mul_add(self.minus_q, y, f) }
+    }
+
     /// Any value below 2^52 to one below 2q: the product by 1.
     #[inline(always)]
     unsafe fn reduce(&self, x: Avx512) -> Avx512 {
+        // SAFETY: IFMA by the caller, a method of `Arith`.
+        unsafe { self.reduce_from(self.zero, x) }
+    }
+
+    /// The same less `first` times q.
+    #[inline(always)]
+    pub(super) unsafe fn reduce_from(&self, first: Avx512, x: Avx512) -> Avx512 {
         // SAFETY: IFMA by the caller, a method of `Arith`; `x` and the constants are registers.
-        unsafe { x.madd_lo(self.zero.madd_hi(self.reciprocal, x), self.minus_q) }
+        unsafe { x.madd_lo(first.madd_hi(self.reciprocal, x), self.minus_q) }
     }
 
     /// A value below 2q, with anything above bit 51, to a residue.
@@ -81,7 +95,7 @@ impl<const PERIOD: usize> Ifma52<PERIOD> {
 
     /// Checks, in debug builds, that the 52-bit value of every lane is below `bound` times `q`.
     #[inline(always)]
-    unsafe fn check(&self, v: Avx512, bound: u64) {
+    pub(super) unsafe fn check(&self, v: Avx512, bound: u64) {
         let q = self.q;
         // SAFETY: AVX-512 F by the caller, a method of `Arith`; `check_lanes` stores to an array of its own.
         unsafe {

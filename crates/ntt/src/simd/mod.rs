@@ -6,6 +6,7 @@
 //! | `ifma52::Ifma52` without corrections, IFMA | < 2^46 | 5 / 6 |
 //! | `ifma52::Ifma52` corrected every third stage, IFMA | < 2^49 | 5.7 / 8 |
 //! | `ifma52::Ifma52` corrected every stage, IFMA | < 2^50 | 7 / 8 |
+//! | `ifma52_amd::Ifma52Amd`, the same three with fewer multiply-adds | < 2^46, 2^49, 2^50 | 5, 5.7, 8 / 6, 8, 8 |
 //! | [`fma64::Fma64`], AVX2 and AVX-512 | < 2^48 | 8 / 8 |
 //! | [`fma64::Fma64`] with reductions, AVX2 | < 2^50 | 9 / 8, and 3 a result of a pass |
 //! | `mul32::Mul32` with a quotient short by up to 3, AVX-512 | < 2^60 | 19 / 20 |
@@ -22,6 +23,8 @@ mod bound_tests;
 mod fma64;
 #[cfg(target_arch = "x86_64")]
 mod ifma52;
+#[cfg(target_arch = "x86_64")]
+mod ifma52_amd;
 #[cfg(target_arch = "x86_64")]
 mod mont32;
 #[cfg(target_arch = "x86_64")]
@@ -44,6 +47,8 @@ use fma64::Fma64;
 #[cfg(target_arch = "x86_64")]
 use ifma52::{Ifma52, NEVER};
 #[cfg(target_arch = "x86_64")]
+use ifma52_amd::Ifma52Amd;
+#[cfg(target_arch = "x86_64")]
 use mont32::Mont32;
 #[cfg(target_arch = "x86_64")]
 use mul32::Mul32;
@@ -59,6 +64,9 @@ enum Path {
     Ifma46,
     Ifma49,
     Ifma50,
+    IfmaAmd46,
+    IfmaAmd49,
+    IfmaAmd50,
     Avx512Float,
     Avx512Wide60,
     Avx512Wide62,
@@ -94,9 +102,12 @@ fn choose(level: Level, bits: u32) -> Option<Path> {
         (Level::Ifma, ..=46) => Path::Ifma46,
         (Level::Ifma, ..=49) => Path::Ifma49,
         (Level::Ifma, ..=50) => Path::Ifma50,
+        (Level::IfmaAmd, ..=46) => Path::IfmaAmd46,
+        (Level::IfmaAmd, ..=49) => Path::IfmaAmd49,
+        (Level::IfmaAmd, ..=50) => Path::IfmaAmd50,
         (Level::Avx512, ..=48) => Path::Avx512Float,
-        (Level::Avx512 | Level::Ifma, ..=60) => Path::Avx512Wide60,
-        (Level::Avx512 | Level::Ifma, _) => Path::Avx512Wide62,
+        (Level::Avx512 | Level::Ifma | Level::IfmaAmd, ..=60) => Path::Avx512Wide60,
+        (Level::Avx512 | Level::Ifma | Level::IfmaAmd, _) => Path::Avx512Wide62,
         (Level::Avx2, ..=48) => Path::Avx2Float,
         (Level::Avx2, ..=50) => Path::Avx2Float50,
         (Level::Avx2, ..=60) => Path::Avx2Wide60,
@@ -132,6 +143,21 @@ macro_rules! with_arith {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma50 => {
                 type $a = Ifma52<1>;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd46 => {
+                type $a = Ifma52Amd<NEVER>;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd49 => {
+                type $a = Ifma52Amd<3>;
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd50 => {
+                type $a = Ifma52Amd<1>;
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -313,6 +339,12 @@ impl SimdPlan {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma50 => ifma50::ENTRY_POINTS,
             #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd46 => ifma_amd46::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd49 => ifma_amd49::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
+            Path::IfmaAmd50 => ifma_amd50::ENTRY_POINTS,
+            #[cfg(target_arch = "x86_64")]
             Path::Avx512Float => avx512_fma64::ENTRY_POINTS,
             #[cfg(target_arch = "x86_64")]
             Path::Avx512Wide60 => avx512_mul32_60::ENTRY_POINTS,
@@ -436,6 +468,12 @@ entry_points!(ifma46, "avx512f,avx512dq,avx512ifma", Ifma52<NEVER>);
 entry_points!(ifma49, "avx512f,avx512dq,avx512ifma", Ifma52<3>);
 #[cfg(target_arch = "x86_64")]
 entry_points!(ifma50, "avx512f,avx512dq,avx512ifma", Ifma52<1>);
+#[cfg(target_arch = "x86_64")]
+entry_points!(ifma_amd46, "avx512f,avx512dq,avx512ifma", Ifma52Amd<NEVER>);
+#[cfg(target_arch = "x86_64")]
+entry_points!(ifma_amd49, "avx512f,avx512dq,avx512ifma", Ifma52Amd<3>);
+#[cfg(target_arch = "x86_64")]
+entry_points!(ifma_amd50, "avx512f,avx512dq,avx512ifma", Ifma52Amd<1>);
 #[cfg(target_arch = "x86_64")]
 entry_points!(avx512_fma64, "avx512f,avx512dq", Fma64<Avx512, false>);
 #[cfg(target_arch = "x86_64")]

@@ -192,6 +192,63 @@ impl<V: Vector> Float50<V> {
         }
     }
 
+    /// A residue as a double.
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    pub unsafe fn residue(x: V) -> V {
+        // SAFETY: the caller enabled the features of V; the operand is a register.
+        unsafe { x.f_from() }
+    }
+
+    /// `sum + a b` of doubles, `a` and `b` residues, where the sum stays below 2^53 in size: it grows by at most 7/8 q,
+    /// as [`Self::mul`].
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    pub unsafe fn add_product(&self, sum: V, a: V, b: V) -> V {
+        // SAFETY: the caller enabled the features of V; all operands are registers.
+        unsafe {
+            let c = a.f_mul(b).f_mul(self.reciprocal).f_round();
+            self.remainder((a, b), c, Some(sum))
+        }
+    }
+
+    /// `sum + a w` of doubles, `a` an integer below 2^50: the sum grows by at most 3/4 q, as [`Self::mul_factor`].
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    pub unsafe fn add_factor_product(&self, sum: V, a: V, f: FloatFactor<V>) -> V {
+        // SAFETY: the caller enabled the features of V; all operands are registers.
+        unsafe {
+            let c = a.f_mul(f.quotient).f_round();
+            self.remainder((a, f.w), c, Some(sum))
+        }
+    }
+
+    /// A sum of [`Self::add_product`], less a residue as a double where there is one, modulo `q`.
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    pub unsafe fn residue_of(&self, sum: V) -> V {
+        // SAFETY: the caller enabled the features of V; the operand is a register.
+        unsafe { self.leave(self.reduce(sum)) }
+    }
+
+    /// The same times `w`.
+    ///
+    /// # Safety
+    /// As [`Vector`].
+    #[inline(always)]
+    pub unsafe fn scaled_residue_of(&self, sum: V, f: FloatFactor<V>) -> V {
+        // SAFETY: the caller enabled the features of V; the operand is a register.
+        unsafe { self.leave(self.times(self.reduce(sum), f)) }
+    }
+
     /// `high 2^52 + low mod q` for both below 2^52.
     ///
     /// # Safety

@@ -61,9 +61,9 @@ pub(crate) fn run(
         match level {
             _ if q <= 2 => 0,
             #[cfg(target_arch = "x86_64")]
-            Level::Ifma if q >> Ifma52::<Avx512>::MAX_BITS == 0 => ifma(call),
+            Level::Ifma | Level::IfmaAmd if q >> Ifma52::<Avx512>::MAX_BITS == 0 => ifma(call),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 | Level::Ifma => avx512(call),
+            Level::Avx512 | Level::Ifma | Level::IfmaAmd => avx512(call),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 if q >> MAX_BITS == 0 => avx2_float(call),
             #[cfg(target_arch = "x86_64")]
@@ -225,7 +225,7 @@ pub(crate) fn dot(level: Level, q: u64, out: &mut [u64], a: &[&[u64]], b: &[&[u6
     unsafe {
         match level {
             #[cfg(target_arch = "x86_64")]
-            Level::Ifma => dot_ifma(q, out, a, b),
+            Level::Ifma | Level::IfmaAmd => dot_ifma(q, out, a, b),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => dot_avx2(q, out, a, b),
             #[cfg(target_arch = "aarch64")]

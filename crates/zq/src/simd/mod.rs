@@ -2,7 +2,7 @@
 //! Vector instruction sets: which one to use, and one set of vector operations that all kernels are written in.
 //!
 //! [`level`] is chosen once per process: the processor's best, or the one that `RINGSMITH_SIMD` names (`portable`,
-//! `neon`, `avx2`, `avx512`, `ifma`). Any other name, or a level that the processor lacks, is an error
+//! `neon`, `avx2`, `avx512`, `ifma`, `ifma-amd`). Any other name, or a level that the processor lacks, is an error
 //! ([`check_request`]), never a fallback to another level. Every level gives the same residues.
 //!
 //! Kernels are generic over [`Vector`] and `#[inline(always)]`; a thin `#[target_feature]` function per level
@@ -88,16 +88,20 @@ pub enum Level {
     Avx512,
     /// AVX-512 with 52-bit multiply-add.
     Ifma,
+    /// The same instructions, for processors that start half as many 52-bit multiply-adds as sums at a time: AMD's,
+    /// where two of four vector pipes multiply. Intel's server cores start as many of either.
+    IfmaAmd,
 }
 
 impl Level {
     /// All levels, lowest first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Portable,
         Self::Neon,
         Self::Avx2,
         Self::Avx512,
         Self::Ifma,
+        Self::IfmaAmd,
     ];
 
     /// The name `RINGSMITH_SIMD` knows it by.
@@ -108,6 +112,7 @@ impl Level {
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
             Self::Ifma => "ifma",
+            Self::IfmaAmd => "ifma-amd",
         }
     }
 
@@ -119,7 +124,9 @@ impl Level {
     /// Whether a processor whose best level is `best` can run it.
     fn is_part_of(self, best: Self) -> bool {
         let same_family = (self == Self::Neon) == (best == Self::Neon);
-        self == Self::Portable || same_family && self <= best
+        // Instructions count, not which processor the level is best for.
+        let instructions = self.min(Self::Ifma);
+        self == Self::Portable || same_family && instructions <= best
     }
 }
 
@@ -131,7 +138,11 @@ fn best() -> Level {
         let avx512 =
             avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
         if avx512 && is_x86_feature_detected!("avx512ifma") {
-            return Level::Ifma;
+            return if is_amd() {
+                Level::IfmaAmd
+            } else {
+                Level::Ifma
+            };
         }
         if avx512 {
             return Level::Avx512;
@@ -144,6 +155,18 @@ fn best() -> Level {
         return Level::Neon;
     }
     Level::Portable
+}
+
+/// Whether the processor's maker is AMD, by CPUID.
+#[cfg(target_arch = "x86_64")]
+fn is_amd() -> bool {
+    // SAFETY: every processor of this architecture has the instruction. Later compilers know.
+    #[allow(unused_unsafe)]
+    let maker = unsafe { core::arch::x86_64::__cpuid(0) };
+    [maker.ebx, maker.edx, maker.ecx]
+        .map(u32::to_le_bytes)
+        .concat()
+        == *b"AuthenticAMD"
 }
 
 /// The level of a request on a processor, or why there is none.
@@ -219,13 +242,21 @@ mod level_tests {
             }
         }
         let runs = |best| Level::ALL.map(|l| resolve(Some(l.name()), best).is_ok());
-        assert_eq!(runs(Level::Portable), [true, false, false, false, false]);
-        assert_eq!(runs(Level::Neon), [true, true, false, false, false]);
-        assert_eq!(runs(Level::Ifma), [true, false, true, true, true]);
+        let only = |levels: &[Level]| Level::ALL.map(|l| levels.contains(&l));
+        assert_eq!(runs(Level::Portable), only(&[Level::Portable]));
+        assert_eq!(runs(Level::Neon), only(&[Level::Portable, Level::Neon]));
+        assert_eq!(
+            runs(Level::Avx512),
+            only(&[Level::Portable, Level::Avx2, Level::Avx512])
+        );
+        // Either level of 52-bit multiply-add runs wherever the other does.
+        for best in [Level::Ifma, Level::IfmaAmd] {
+            assert_eq!(runs(best), Level::ALL.map(|l| l != Level::Neon));
+        }
         let text = resolve(Some("sse9"), Level::Avx2).unwrap_err();
         assert!(
             text.contains("RINGSMITH_SIMD=sse9")
-                && text.ends_with("portable, neon, avx2, avx512, ifma")
+                && text.ends_with("portable, neon, avx2, avx512, ifma, ifma-amd")
         );
         assert!(level().is_supported() && Level::Portable.is_supported());
     }

@@ -21,6 +21,12 @@ impl Modulus52 {
         let quotient = ((u128::from(carry) << 52) / u128::from(q)) as u64;
         Self { q, carry, quotient }
     }
+
+    /// The modulus.
+    #[inline(always)]
+    pub fn value(self) -> u64 {
+        self.q
+    }
 }
 
 /// Sums of products, and single words, times a factor modulo `2 < q < 2^50`.

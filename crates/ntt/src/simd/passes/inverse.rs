@@ -181,7 +181,7 @@ pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
         let mut v = [load_block::<A::V>(from); G];
         groups!(G, g => v[g] = load_block::<A::V>(from.add(g * block_len::<A::V>())));
         groups!(G, g => {
-            each!(v[g], arith.enter);
+            each!(v[g], arith.enter_inverse);
             shuffle!(v[g], A::V::unmerge);
         });
         if const { A::V::LOG_LANES > 2 } {

@@ -13,6 +13,7 @@ mod forward;
 mod input;
 mod inverse;
 mod prefetch;
+mod stagewise;
 mod walk;
 
 use zq::simd::Lanes;
@@ -52,6 +53,11 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
     (input, len): (I, usize),
     out: Runs,
 ) {
+    if const { A::STAGEWISE } {
+        let (t, stages) = (tables.forward.factors(), tables.schedule.stages(0));
+        // SAFETY: the caller's.
+        return unsafe { stagewise::forward_outer(arith, t, stages, (input, len), out) };
+    }
     // SAFETY: the caller vouches for the input's `len` words, the room, the features and pass 0. Node 1 for all
     // columns: they have the same factors.
     unsafe {
@@ -82,6 +88,12 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     [outer_blocks, outer_block]: [usize; 2],
     prefetch: &[*const u64],
 ) {
+    if const { A::STAGEWISE } {
+        // SAFETY: the caller's.
+        return unsafe {
+            stagewise::forward(arith, tables, a, [outer_blocks, outer_block], prefetch)
+        };
+    }
     let (n, t, schedule) = (tables.n, tables.forward.factors(), &tables.schedule);
     let blocks = n / block_len::<A::V>();
     let offset = outer_block * (n / outer_blocks);
@@ -146,6 +158,10 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
 /// As [`forward`], for both.
 #[inline(always)]
 pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, a: *mut u64) {
+    if const { A::STAGEWISE } {
+        // SAFETY: the caller's.
+        return unsafe { stagewise::inverse(arith, t, from, a) };
+    }
     let (n, schedule, scale) = (t.n, &t.schedule, &t.scale);
     let t = t.inverse.factors();
     let blocks = n / block_len::<A::V>();

@@ -135,7 +135,7 @@ pub(super) fn dot_pair<W: Word>(
     let most = bounds.fold(products.bound, u64::max);
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if let Some(q) = vectors::modulus_for(modulus, most, products.digits.len() + 1, n) {
-        return dot_pair_of_vectors(q, products, finish, out);
+        return dot_pair_of_vectors((q, most), products, finish, out);
     }
     assert!(most == 1, "lazy operands have a kernel");
     let Products {
@@ -165,7 +165,7 @@ pub(super) fn dot_pair<W: Word>(
 /// [`dot_pair`] by the vector kernels, which take the modulus, the bounds and the lengths ([`vectors::modulus_for`]).
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn dot_pair_of_vectors<W: Word>(
-    q: u64,
+    (q, bound): (u64, u64),
     products: Products<'_, W>,
     finish: [PostProcessing<'_, W>; 2],
     [first, second]: [&mut [W]; 2],
@@ -188,6 +188,7 @@ fn dot_pair_of_vectors<W: Word>(
             keys: [a, b],
             sources: (products.permuted.sources, products.permuted.base),
             streamed: products.streamed,
+            reduced: bound == 1,
             finish: finish.map(PostProcessing::words),
             out: [first, second],
         })

@@ -288,6 +288,7 @@ macro_rules! kernels {
 }
 
 /// Sums of any number of rows.
+#[cfg(target_arch = "x86_64")]
 macro_rules! sums_by_halves {
     ($multiply:ty, $D:ident, $permuted:ident, $streamed:ident, $call:ident) => {
         sums_of::<$multiply, $D, $permuted, $streamed>($call)

@@ -4,9 +4,12 @@
 //! ```text
 //! cargo run --release -p ringsmith-ckks --example bootstrap -- \
 //!     [--degree 32768|65536] [--slots SLOTS] [--threads THREADS] [--memory MIB of keys] [--wire MIB of keys] \
-//!     [--stated] [--file] [--lattigo] [--twice] \
+//!     [--bits BITS] [--levels LEVELS] [--stated] [--file] [--lattigo] [--twice] \
 //!     [--repeats TIMES] [--json]
 //! ```
+//!
+//! `--bits` plans a set ([`BootstrapGoal`]) that states an error of 2^-BITS at most for every message, with `--levels`
+//! left at least, 10 unless asked; random messages err less. Without it the degree has a set written down here.
 //!
 //! `--lattigo` takes the primes and secrets of Lattigo's N16QP1546H192H32, which has 26.6 bits there for random
 //! messages; its secret of weight 192 is below 128 bits by today's tables. Messages become coefficients before the
@@ -19,8 +22,8 @@
 //! Without a memory limit all keys are kept: 3 GiB at 2^15, 8 GiB at 2^16.
 
 use ckks::bootstrap::{
-    BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyFile, KeyOptions, KeySource,
-    Message, Phase,
+    BootstrapGoal, BootstrapKeys, BootstrapLiteral, BootstrapParams, Bootstrapper, KeyFile,
+    KeyOptions, KeySource, Message, Phase,
 };
 use ckks::{CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Error};
 use num_complex::Complex64;
@@ -78,6 +81,9 @@ const CHAINS: [Chain; 3] = [
     },
 ];
 
+/// Levels that a planned set leaves at least, unless asked, and at most.
+const LEVELS: (usize, usize) = (10, 64);
+
 impl Chain {
     fn policy(&self) -> SecurityPolicy {
         match self.secret {
@@ -117,6 +123,9 @@ impl Chain {
 struct Arguments {
     chain: &'static Chain,
     slots: usize,
+    /// Of the error that a planned set states, and its levels.
+    bits: Option<usize>,
+    levels: usize,
     threads: usize,
     memory: Option<usize>,
     wire: Option<usize>,
@@ -143,6 +152,8 @@ fn arguments() -> Result<Arguments, String> {
             "--memory",
             "--wire",
             "--repeats",
+            "--bits",
+            "--levels",
         ];
         let value = words.next().and_then(|value| value.parse::<usize>().ok());
         match value {
@@ -155,6 +166,13 @@ fn arguments() -> Result<Arguments, String> {
         };
     }
     let lattigo = flags.contains("--lattigo");
+    let bits = values.get("--bits").copied();
+    if bits.is_some() && lattigo {
+        return Err("--bits plans a set of its own: leave out --lattigo".into());
+    }
+    if bits.is_none() && values.contains_key("--levels") {
+        return Err("--levels is for a planned set: name --bits".into());
+    }
     let degree = values.get("--degree").copied();
     let degree = degree.unwrap_or(if lattigo { 1 << 16 } else { 1 << 15 });
     let mut chains = CHAINS.iter();
@@ -164,6 +182,8 @@ fn arguments() -> Result<Arguments, String> {
     Ok(Arguments {
         chain,
         slots: values.get("--slots").copied().unwrap_or(degree / 2),
+        bits,
+        levels: values.get("--levels").copied().unwrap_or(LEVELS.0),
         threads: values.get("--threads").copied().unwrap_or(1),
         memory: values.get("--memory").map(|mib| mib << 20),
         wire: values.get("--wire").map(|mib| mib << 20),
@@ -292,9 +312,32 @@ fn mib(bytes: usize) -> usize {
     bytes >> 20
 }
 
-/// The bootstrapper, its matrices made, and what it promises.
-fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper, Error> {
-    let main = arguments.chain.params()?;
+/// The set that is planned for the bits that are asked for.
+fn planned(arguments: &Arguments, bits: usize) -> Result<(CkksParams, BootstrapLiteral), Error> {
+    let own = BootstrapLiteral::default();
+    let goal = BootstrapGoal {
+        n: arguments.chain.degree,
+        slots: arguments.slots,
+        message: arguments.chain.message,
+        bound: own.bound,
+        levels: arguments.levels,
+        most_levels: LEVELS.1.max(arguments.levels),
+        log2_error: -(bits as f64),
+        log2_failure: own.log2_failure,
+        weight: own.weight,
+        passes: arguments.passes,
+    };
+    let planned = goal.plan(arguments.chain.policy())?;
+    let literal = BootstrapLiteral {
+        key_bytes: arguments.wire,
+        ..planned.literal().clone()
+    };
+    println!("{literal:?}");
+    Ok((planned.main().clone(), literal))
+}
+
+/// The set that is written down for the degree.
+fn named(arguments: &Arguments) -> Result<(CkksParams, BootstrapLiteral), Error> {
     let literal = BootstrapLiteral {
         slots: arguments.slots,
         slots_to_coeffs: arguments.chain.q[1].1,
@@ -307,6 +350,15 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         key_bytes: arguments.wire,
         ..Default::default()
     };
+    Ok((arguments.chain.params()?, literal))
+}
+
+/// The bootstrapper, its matrices made, and what it promises.
+fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper, Error> {
+    let (main, literal) = match arguments.bits {
+        Some(bits) => planned(arguments, bits)?,
+        None => named(arguments)?,
+    };
     let params = BootstrapParams::new(&main, &literal, arguments.chain.policy())?;
     println!(
         "n = {}, {} slots of {:?} numbers, {} + {} primes, log2(QP) = {:.0} (at most {:?}), levels {} -> {}",
@@ -314,7 +366,7 @@ fn bootstrapper(arguments: &Arguments, threads: &Threads) -> Result<Bootstrapper
         literal.slots,
         literal.message,
         main.max_level() + 1,
-        arguments.chain.p.1,
+        main.rlwe().params().special_primes(),
         main.rlwe().security().log2_qp,
         main.rlwe().security().max_log2_qp,
         params.input_level(),

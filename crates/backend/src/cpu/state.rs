@@ -142,3 +142,206 @@ fn refused(reason: String) -> Error {
         "the state of a run is not of this program: {reason}; begin anew without it"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Keys;
+    use crate::scheme::with_scheme;
+    use crate::tests::random::Maker;
+    use crate::tests::reference::Client;
+    use crate::tests::{
+        bfv_parameters, bfv_wide_parameters, ckks_parameters, clear, parameters_of,
+    };
+    use program::step::{Operation, Step};
+    use program::{Encryption, Parameters};
+    use rlwe::Threads;
+
+    /// Three inputs; a first result 3 that step 4 uses and the client reads; 5, which waits for both.
+    fn program_of(parameters: Parameters) -> Arc<Program> {
+        let (mut program, _) = Maker::new(parameters, Encryption::Secret, 0).finish();
+        program.steps.truncate(3);
+        let input = program.steps[0];
+        for operation in [
+            Operation::Negate(0),
+            Operation::Negate(3),
+            Operation::Add(3, 4),
+        ] {
+            program.steps.push(Step { operation, ..input });
+        }
+        program.outputs = vec![3, 5];
+        Arc::new(program)
+    }
+
+    fn client_of(program: &Program, seed: &str) -> Client {
+        Client::seeded(program, &clear::inputs(program, 1), seed)
+    }
+
+    /// Bytes of a state: which tasks are done, and ciphertexts by step.
+    fn state(done: &[u8], values: &[(u32, &[u8])]) -> Vec<u8> {
+        let mut bytes = (done.len() as u32).to_le_bytes().to_vec();
+        bytes.extend(done);
+        bytes.extend((values.len() as u32).to_le_bytes());
+        for (step, own) in values {
+            bytes.extend(step.to_le_bytes());
+            bytes.extend((own.len() as u64).to_le_bytes());
+            bytes.extend(*own);
+        }
+        bytes
+    }
+
+    /// What a state says is done, the uses that are left, and the state written again.
+    type Found = (Vec<bool>, Vec<u32>, Vec<u8>);
+
+    fn read(bytes: &[u8], program: &Arc<Program>, keys: &Keys) -> Result<Found, Error> {
+        let plan = Plan::new(program);
+        with_scheme!((program, keys, &Threads::ONE), scheme => {
+            let owner = scheme.check_keys(program)?;
+            let order = (&**program, &plan);
+            let (found, uses) = Snapshot::from_bytes(bytes, order, &scheme, owner)?;
+            Ok((found.finished.clone(), uses, found.to_bytes(&scheme)))
+        })
+    }
+
+    fn refusal(bytes: &[u8], program: &Arc<Program>, keys: &Keys) -> String {
+        read(bytes, program, keys).unwrap_err().to_string()
+    }
+
+    /// A program of each kind, its client, and the state of its first task.
+    fn all() -> Vec<(Arc<Program>, Client, Vec<u8>)> {
+        let sets = [ckks_parameters(), bfv_parameters(), bfv_wide_parameters()];
+        let made = sets.map(|parameters| {
+            let program = program_of(parameters);
+            let client = client_of(&program, "own");
+            let bytes = state(&[1, 0, 0], &[(3, &client.inputs[0])]);
+            (program, client, bytes)
+        });
+        made.into()
+    }
+
+    #[test]
+    fn a_state_is_read_and_written_again() {
+        for (program, client, bytes) in all() {
+            let (finished, uses, again) = read(&bytes, &program, &client.keys).unwrap();
+            assert_eq!(finished, [true, false, false]);
+            // Step 3 is an operand twice and a result; the input that it was made of is not needed any more.
+            assert_eq!(uses, [0, 0, 0, 3, 1, 1]);
+            assert_eq!(
+                read(&again, &program, &client.keys).unwrap(),
+                (finished, uses, again.clone())
+            );
+            let none = state(&[0; 3], &[]);
+            assert_eq!(read(&none, &program, &client.keys).unwrap().2, none);
+        }
+    }
+
+    #[test]
+    fn a_ciphertext_of_another_key_is_refused() {
+        for (program, client, _) in all() {
+            let other = client_of(&program, "other");
+            let bytes = state(&[1, 0, 0], &[(3, &other.inputs[0])]);
+            let text = refusal(&bytes, &program, &client.keys);
+            assert!(
+                text.contains("step 3 belongs to another key; begin anew"),
+                "{text}"
+            );
+            // With its own keys it is a state of this program.
+            read(&bytes, &program, &other.keys).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_ciphertext_of_another_level_scale_or_size_is_refused() {
+        type Change = fn(&mut Step);
+        let changes: [(&str, Change); 3] = [
+            ("level", |step| step.level -= 1),
+            ("scale", |step| step.scale *= 2.0),
+            ("size", |step| step.size = 3),
+        ];
+        for (program, client, bytes) in all() {
+            for (name, change) in changes {
+                let mut other = (*program).clone();
+                change(&mut other.steps[3]);
+                let found = read(&bytes, &Arc::new(other), &client.keys);
+                if name == "scale" && program.parameters.plain_modulus().is_some() {
+                    found.unwrap();
+                    continue;
+                }
+                let text = found.unwrap_err().to_string();
+                assert!(text.contains(&format!("step 3 has {name} ")), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_of_another_program_is_refused() {
+        let program = program_of(bfv_parameters());
+        let client = client_of(&program, "own");
+        let mut longer = (*program).clone();
+        longer.steps.push(longer.steps[5]);
+        let bytes = state(&[1, 0, 0], &[(3, &client.inputs[0])]);
+        let text = refusal(&bytes, &Arc::new(longer), &client.keys);
+        assert!(text.contains("it has 3 tasks, the program 4"), "{text}");
+        // A ciphertext of another set.
+        let small = program_of(parameters_of(512));
+        let small = client_of(&small, "own");
+        let bytes = state(&[1, 0, 0], &[(3, &small.inputs[0])]);
+        assert!(read(&bytes, &program, &client.keys).is_err());
+    }
+
+    #[test]
+    fn what_no_walk_leaves_is_refused() {
+        let program = program_of(ckks_parameters());
+        let client = client_of(&program, "own");
+        let own = client.inputs[0].as_slice();
+        for (bytes, told) in [
+            (state(&[0, 1, 0], &[]), "task 1 is done before task 0"),
+            (state(&[2, 0, 0], &[]), "a task is marked 2, not 0 or 1"),
+            (state(&[1, 0, 0], &[]), "it lacks step 3"),
+            (
+                state(&[1, 0, 0], &[(4, own)]),
+                "it has step 4, which nothing needs next",
+            ),
+            (
+                state(&[1, 0, 0], &[(3, own), (3, own)]),
+                "it has step 3, which nothing needs next",
+            ),
+            (
+                state(&[1, 0, 0], &[(u32::MAX, own)]),
+                "which nothing needs next",
+            ),
+            (
+                state(&[0, 0, 0], &[(0, own)]),
+                "it has step 0, which nothing needs next",
+            ),
+            (
+                [state(&[0; 3], &[]), vec![7]].concat(),
+                "1 bytes follow its end",
+            ),
+        ] {
+            let text = refusal(&bytes, &program, &client.keys);
+            assert!(text.contains(told), "{text}, not {told}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_no_reason_to_take_memory_and_damage_none_to_panic() {
+        let program = program_of(ckks_parameters());
+        let client = client_of(&program, "own");
+        let bytes = state(&[1, 0, 0], &[(3, &client.inputs[0])]);
+        for end in (0..64).chain([bytes.len() - 1]) {
+            let text = refusal(&bytes[..end], &program, &client.keys);
+            assert!(text.contains("it is cut short"), "{end}: {text}");
+        }
+        for (place, size) in [(0, 4), (7, 4), (15, 8)] {
+            let mut bad = bytes.clone();
+            bad[place..place + size].fill(0xff);
+            refusal(&bad, &program, &client.keys);
+        }
+        for place in 0..bytes.len().min(400) {
+            let mut bad = bytes.clone();
+            bad[place] ^= 0x55;
+            let _ = read(&bad, &program, &client.keys);
+        }
+    }
+}

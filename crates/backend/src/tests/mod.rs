@@ -2,7 +2,7 @@
 //! Random programs against a walk step by step, and what is refused.
 
 mod batch;
-mod clear;
+pub mod clear;
 mod client;
 mod client_ckks;
 mod conformance;
@@ -12,7 +12,7 @@ mod device_memory;
 mod faults;
 mod moves;
 pub mod random;
-mod reference;
+pub mod reference;
 mod refusals;
 mod requests;
 mod residency;

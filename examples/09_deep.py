@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from dataclasses import dataclass
@@ -165,8 +164,6 @@ def main(size: Size, threads: int, keep: Path | None, as_json: bool) -> None:
         if keep.exists() and not keep.is_dir():
             raise InputError(f"--keep {keep}: not a folder; name a folder, or one that is not there yet")
         keep.mkdir(exist_ok=True)
-        # The client's file is of 0.7 GB, more than is read unless one says so.
-        os.environ.setdefault("RINGSMITH_MAX_MEMORY", str(2 << 30))
     x, y, others, answers = prepared(size)
     signed = x * (2 * y - 1)[:, None] / CUT
     kernel = trainer(size)

@@ -35,9 +35,15 @@ def read_bytes(path: Path, limit: int, remedy: str = "") -> bytes:
     Raises:
         InputError: there is no such file, it is a folder, a pipe or a device, cannot be read, or is too large.
     """
+    data, size = b"", 0
     with open(_opened(path), "rb") as file:
-        data = _taken(path, lambda: file.read(limit + 1))
-    if len(data) > limit:
+        size = os.fstat(file.fileno()).st_size
+        if size <= limit:
+            data = _taken(path, lambda: file.read(size + 1))
+        # It grows, or its system tells no sizes.
+        if len(data) > size:
+            data += _taken(path, lambda: file.read(limit + 1 - len(data)))
+    if max(size, len(data)) > limit:
         raise InputError(f"{path}: more than the {limit} bytes that are read{remedy and '; '}{remedy}")
     return data
 

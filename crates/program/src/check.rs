@@ -29,9 +29,10 @@ pub struct Limits {
 }
 
 impl Default for Limits {
+    /// The degree is that of any parameters that are read: the largest named set keeps it.
     fn default() -> Self {
         Self {
-            degree: 1 << 15,
+            degree: rlwe::Limits::default().degree,
             ciphertexts: 1 << 16,
             plain_work: 1 << 32,
         }

@@ -18,7 +18,7 @@ from ringsmith.files import read_bytes
 from ringsmith.interchange.cereal import BinarySource
 from ringsmith.interchange.cursor import Cursor
 from ringsmith.interchange.openfhe_schema import POLYNOMIAL
-from ringsmith.limits import VARIABLE, max_memory
+from ringsmith.limits import VARIABLE, max_file
 
 #: What a file holds: ciphertext, plaintext, a polynomial by itself.
 _PAYLOADS = (0, 1, 2)
@@ -76,7 +76,7 @@ def _place(folder: Path, name: str) -> Path:
 def _bytes(path: Path) -> bytes:
     if not path.exists():
         raise InputError(f"{path}: no such file, and the manifest names it")
-    return read_bytes(path, max_memory(), f"raise {VARIABLE}")
+    return read_bytes(path, max_file(), f"raise {VARIABLE}")
 
 
 def _addresses(path: Path) -> list[int]:

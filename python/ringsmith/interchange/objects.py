@@ -12,7 +12,7 @@ from ringsmith.errors import InputError, RingsmithError
 from ringsmith.files import read_bytes
 from ringsmith.interchange import openfhe, seal
 from ringsmith.interchange.ring import Context, Object
-from ringsmith.limits import VARIABLE, max_memory
+from ringsmith.limits import VARIABLE, max_file, max_memory
 
 #: What a set is judged by where the caller says nothing.
 POLICY = {"security": 128, "standard": "2024", "allow_insecure": False}
@@ -121,7 +121,7 @@ def write_object(thing: Object, context: Context, to: str, like: bytes | None = 
 
 def object_bytes(path: Path) -> bytes:
     """Return the bytes of a file, bounded by the memory that may be taken."""
-    return read_bytes(path, max_memory(), f"raise {VARIABLE}")
+    return read_bytes(path, max_file(), f"raise {VARIABLE}")
 
 
 def read_file(path: Path, context: Context | None = None, **options: Any) -> Object:

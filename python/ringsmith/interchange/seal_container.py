@@ -21,7 +21,7 @@ import zlib
 from ringsmith.errors import FormatError, InputError
 from ringsmith.extras import to_install
 from ringsmith.interchange.cursor import Cursor
-from ringsmith.limits import VARIABLE, max_memory
+from ringsmith.limits import VARIABLE, max_unpacked
 
 MAGIC = 0xA15E
 SIZE = 16
@@ -99,7 +99,7 @@ def _decompressed(body: memoryview, compression: int) -> bytes | memoryview:
 
 
 def _inflated(body: memoryview) -> bytes:
-    limit = max_memory()
+    limit = max_unpacked(len(body))
     inflater = zlib.decompressobj()
     try:
         data = inflater.decompress(body, limit + 1)
@@ -116,7 +116,7 @@ def _unzstd(body: memoryview) -> bytes:
         zstandard = importlib.import_module("zstandard")
     except ImportError:
         raise InputError(f"SEAL bytes compressed with zstd need the package zstandard: {to_install('seal')}") from None
-    limit, parts, size = max_memory(), [], 0
+    limit, parts, size = max_unpacked(len(body)), [], 0
     try:
         with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(io.BytesIO(body)) as reader:
             while part := reader.read(_CHUNK):

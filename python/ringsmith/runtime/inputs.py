@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.files import parsed, read_bytes, read_text
-from ringsmith.limits import VARIABLE, max_memory
+from ringsmith.limits import VARIABLE, max_file, max_unpacked
 from ringsmith.runtime.arrays import archive_of, array_of
 
 Array = NDArray[Any]
@@ -33,7 +33,7 @@ def read_arguments(path: str | Path) -> dict[str, Array]:
     """Return the arrays of a file: by name from .npz, one under the empty name from .npy and .csv."""
     path = Path(path)
     if path.suffix.lower() == ".npz":
-        return parsed(path, "a numpy archive", lambda data: archive_of(data, max_memory()), _bytes_of(path))
+        return parsed(path, "a numpy archive", lambda data: archive_of(data, max_unpacked(len(data))), _bytes_of(path))
     return {"": read_table(path)}
 
 
@@ -49,12 +49,12 @@ def read_table(path: str | Path) -> Array:
 
 
 def _bytes_of(path: Path) -> bytes:
-    return read_bytes(path, max_memory(), f"raise {VARIABLE}")
+    return read_bytes(path, max_file(), f"raise {VARIABLE}")
 
 
 def _text_of(path: Path) -> str:
     # A number of text takes a few times its length while it is read.
-    return read_text(path, max_memory() // 4, f"raise {VARIABLE}")
+    return read_text(path, max_file() // 4, f"raise {VARIABLE}")
 
 
 def _read_csv(path: Path, text: str) -> Array:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 import resource
 import subprocess
 import sys
@@ -98,6 +99,35 @@ def test_the_limit_can_be_raised_and_lowered(tmp_path: Path, monkeypatch: pytest
         monkeypatch.setenv(limits.VARIABLE, text)
         with pytest.raises(rs.InputError, match="a number of bytes"):
             read_table(tmp_path / "a.npy")
+
+
+def test_a_file_may_have_half_of_the_machine_s_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert limits.MAX_MEMORY <= limits.max_file() <= max(machine // 2, limits.MAX_MEMORY)
+    sparse = tmp_path / "large"
+    with sparse.open("wb") as file:
+        file.truncate(limits.max_file() + 1)
+    before, start = peak(), time.perf_counter()
+    with pytest.raises(rs.InputError, match=f"more than the {limits.max_file()} bytes that are read; raise RINGSMITH"):
+        rs.load(sparse)
+    assert peak() - before < 1 << 24
+    assert time.perf_counter() - start < 1
+    # What bytes only claim is held to the same everywhere.
+    assert limits.max_memory() == limits.max_unpacked(100) == limits.MAX_MEMORY
+    assert limits.max_unpacked(limits.MAX_MEMORY) == min(4 * limits.MAX_MEMORY, limits.max_file())
+    for text in ("1000", str(1 << 40)):
+        monkeypatch.setenv(limits.VARIABLE, text)
+        assert limits.max_file() == limits.max_memory() == limits.max_unpacked(100) == int(text)
+
+
+def test_a_container_has_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = tmp_path / "memory.max"
+    monkeypatch.setattr(limits, "_CONTAINER", (tmp_path / "none", said))
+    machine = limits._machine.__wrapped__
+    for text, most in (("3000000000\n", 3_000_000_000), ("max\n", 1 << 60), ("\n", 1 << 60), ("9" * 30, 1 << 60)):
+        said.write_text(text)
+        assert (machine() == most) == (most < 1 << 60)
+        assert 1 << 30 < machine() < most + 1
 
 
 @pytest.mark.parametrize("context", [_native.BfvContext, _native.CkksContext])

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from figures import show
 from onnx import TensorProto, helper, numpy_helper
 
 DATA = Path(__file__).parent / "lenet5.npz"
@@ -116,8 +117,7 @@ def main() -> None:
     if given.json:
         print(json.dumps(found))
         return
-    for name, value in found.items():
-        print(f"{name:16} {value:.4g}" if isinstance(value, float) else f"{name:16} {value}")
+    show(found)
 
 
 if __name__ == "__main__":

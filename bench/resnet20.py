@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import figures
 import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
@@ -262,9 +262,7 @@ def _served(folder: Path, program: Any, threads: int, state: str | None) -> dict
     ]
     command += ["--state", state] if state else []
     command += ["--allow-insecure"] * (not program.params.security.enough)
-    # The keys of a large ring are more than the files of strangers may have.
-    room = {"RINGSMITH_MAX_MEMORY": str(1 << 36)}
-    done = subprocess.run(command, check=False, env=os.environ | room)
+    done = subprocess.run(command, check=False)
     if done.returncode:
         killed = done.returncode < 0 and state is not None and Path(state).exists()
         again = f"; the same command goes on from {state}" if killed else ""
@@ -341,9 +339,7 @@ def _evaluated(model: Any, images: Array, threads: int, state: str | None) -> di
 def show(found: dict[str, Any]) -> None:
     """Print what was found, the parts of the last run as a table."""
     parts = found.get("parts", [])
-    for name, value in found.items():
-        if name != "parts":
-            print(f"{name:24} {value:.4g}" if isinstance(value, float) else f"{name:24} {value}")
+    figures.show({name: value for name, value in found.items() if name != "parts"})
     if parts:
         print(f"{'part':>4}  {'steps':>6}  {'seconds':>8}   each but the last ends with a refresh")
     for number, part in enumerate(parts, 1):
@@ -364,9 +360,7 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=15, help="of the polynomials in place of activations")
     parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
     parser.add_argument("--inner-error", type=float, default=1.5e-2, help="promised around activations")
-    parser.add_argument(
-        "--tolerance", type=float, default=2.0, help="of a score by its bound, which is far from what errors are"
-    )
+    parser.add_argument("--tolerance", type=float, default=0.1, help="of a score by its bound")
     parser.add_argument("--keys-limit", type=int, default=5_000_000_000, help="bytes of the keys that are sent")
     parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")
     parser.add_argument("--side", type=int, default=32, help="pixels, a multiple of 8")

@@ -19,9 +19,6 @@ from typing import Any
 import ringsmith as rs
 from ringsmith.runtime.messages import Encryptions, Keys
 
-#: Of the largest named set.
-MAX_DEGREE = 1 << 16
-
 
 class Parts:
     """Notes what each part of a run took, and says it on standard error; a part ends with a refresh."""
@@ -55,7 +52,7 @@ def serve(folder: Path, threads: int, state: str | None, insecure: bool) -> dict
     """Evaluate all that was sent; return what it took."""
     start = time.perf_counter()
     data = (folder / "program").read_bytes()
-    program = rs.Program.from_bytes(data, allow_insecure=insecure, max_degree=MAX_DEGREE)
+    program = rs.Program.from_bytes(data, allow_insecure=insecure)
     del data
     read = time.perf_counter()
     server = program.server(Keys.from_bytes((folder / "keys").read_bytes()), threads=threads)

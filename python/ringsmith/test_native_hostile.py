@@ -157,6 +157,7 @@ class Programs:
             "relinearization": relin, "public": None, "allow_insecure": False, "scheme": "bfv", "plaintexts": [],
             "n": 1024, "special": 1, "dnum": 2, "many": [list(self.client.encrypt(x=np.arange(8)).ciphertexts)],
             "seeds": [bytes(32)], "promised": [1.0], "everywhere": [1.0], "received": [],
+            "errors": [1.0], "results": [1.0],
             "state": None, "keep": len,
         }  # fmt: skip
         labels = tuple(made.label(role, keys.label.key).to_bytes() for role in (Role.ARGUMENTS, Role.RESULT))

@@ -114,11 +114,14 @@ impl Program {
         self.guarantee.failure_bits + u32::from(self.refreshes() > 0)
     }
 
-    /// The circuit with what is known of its refreshes.
-    fn refreshing(&self) -> Result<Circuit<'_>, Error> {
+    /// The circuit with what is known of its refreshes, and of its values where the guarantee needs it.
+    fn known(&self) -> Result<Circuit<'_>, Error> {
         let mut circuit = self.circuit();
         if let Some(own) = self.bootstrapping.as_ref().filter(|_| self.refreshes() > 0) {
             circuit.refresh = Some(own.refresh(self.noise_failure_bits())?);
+        }
+        if self.guarantee.strength == Strength::Probable {
+            circuit.ranges = self.ranges()?;
         }
         Ok(circuit)
     }
@@ -134,11 +137,17 @@ impl Program {
     /// # Errors
     /// [`Error::Step`] where there is no estimate.
     pub fn bound(&self, assume: Assume, measured: Option<&Effects>) -> Result<Bound, Error> {
+        self.bound_of(&self.known()?, assume, measured)
+    }
+
+    /// The same of its circuit with what is known of it, which takes longer to find than a bound.
+    fn bound_of(
+        &self,
+        circuit: &Circuit<'_>,
+        assume: Assume,
+        measured: Option<&Effects>,
+    ) -> Result<Bound, Error> {
         let strength = self.guarantee.strength;
-        let mut circuit = self.refreshing()?;
-        if strength == Strength::Probable {
-            circuit.ranges = self.ranges()?;
-        }
         let bound = circuit.walked(&self.estimator(), strength, assume, measured);
         bound.map_err(|failure| self.at(failure.step, failure.message))
     }
@@ -148,7 +157,7 @@ impl Program {
     /// # Errors
     /// [`Error::Step`] where there is no estimate.
     pub fn results(&self) -> Result<Vec<Received>, Error> {
-        self.refreshing()?
+        self.known()?
             .results(&self.estimator(), self.guarantee.bits)
     }
 }

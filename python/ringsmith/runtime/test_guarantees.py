@@ -85,6 +85,31 @@ def test_ranges_hold_for_extreme_inputs() -> None:
     assert reached <= exact <= most * (1 + 1e-9) <= 2 * exact
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_promised_errors_go_through_a_matrix_slot_by_slot(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # Large weights stand where nothing is read.
+    read = rng.uniform(size=SIZE) < 0.3
+    weights = rng.uniform(-1, 1, (4, SIZE)) * np.where(read, 1.0, 100.0)
+    error = 1e-3
+
+    @rs.kernel(tolerance=10.0, params="seal-ckks-8192", x=rs.Encrypted(SIZE, bound=1.0))
+    def layer(x: Any) -> Any:
+        # The factor makes the error larger than what is promised of it.
+        return weights @ (read * rs.within(x * 2.0**20, 1.0, error=error))
+
+    certain, probable = (layer.options(guarantee=name).compile() for name in ("certain", "probable"))
+    possible = float((np.abs(weights * read) @ np.full(SIZE, error)).max())
+    assert possible <= 2.0**probable.noise_bits <= possible + 1e-4
+    assert 2.0**certain.noise_bits > 1.5 * possible
+    found = noise.bound(probable.circuit, probable.params, encryption=probable.encryption, guarantee="probable")
+    assert float(probable.native.bound("none")["bits"]) == pytest.approx(found.bits, abs=1e-6)
+    ranged = ranges(probable.circuit)
+    assert max(ranged.results) == pytest.approx(possible, rel=1e-9)
+    again = type(probable).from_bytes(probable.to_bytes())
+    assert again.noise_bits == probable.noise_bits
+
+
 @pytest.mark.parametrize("guarantee", ["certain", "probable"])
 def test_a_program_knows_its_guarantee_wherever_it_is(guarantee: str) -> None:
     program = network(guarantee=guarantee).compile()

@@ -22,28 +22,38 @@ pub fn bound(plaintexts: &Plaintexts<'_>, estimator: &Estimator) -> Result<Bound
             estimator,
             promises,
         };
-        walk.run()
+        let steps = walk.run()?;
+        let outputs = plaintexts.circuit.outputs.iter();
+        let results = outputs.map(|&output| steps[output as usize]).collect();
+        Ok(Walked { steps, results })
     })
+}
+
+/// What a walk finds.
+pub(super) struct Walked {
+    /// The value of each step, in all of its slots.
+    pub steps: Vec<Estimate>,
+    /// That of each output, in the slots that are read.
+    pub results: Vec<Estimate>,
 }
 
 /// The bound from the values of a walk, with all promises or without those that leave out slots.
 pub(super) fn of_results(
     plaintexts: &Plaintexts<'_>,
     estimator: &Estimator,
-    walk: impl Fn(bool) -> Result<Vec<Estimate>, Failure>,
+    walk: impl Fn(bool) -> Result<Walked, Failure>,
 ) -> Result<Bound, Failure> {
     let circuit = plaintexts.circuit;
-    let values = walk(true)?;
-    let errors = circuit
-        .outputs
+    let Walked { steps, results } = walk(true)?;
+    let errors = results
         .iter()
-        .map(|&o| known(estimator.log2_slot_error(&values[o as usize])));
+        .map(|value| known(estimator.log2_slot_error(value)));
     let bits = errors.fold(f64::NEG_INFINITY, f64::max);
     let partial = |step: &Step| matches!(step.operation, Operation::Within(_, p) if !p.everywhere);
     let (overflow_bits, step) = if circuit.steps.iter().any(partial) {
-        fullest(estimator, &walk(false)?)
+        fullest(estimator, &walk(false)?.steps)
     } else {
-        fullest(estimator, &values)
+        fullest(estimator, &steps)
     };
     Ok(Bound {
         bits,

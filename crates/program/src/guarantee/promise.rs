@@ -36,16 +36,22 @@ impl Program {
     /// # Errors
     /// [`Error::Values`] naming the plain arguments that have part in the worst of them.
     pub fn check_plaintexts(&self, effects: &Effects) -> Result<(), Error> {
+        self.check_effects(effects, || self.bound(Assume::None, Some(effects)))
+    }
+
+    /// The same with what finds the bound under them.
+    fn check_effects(
+        &self,
+        effects: &Effects,
+        bound: impl FnOnce() -> Result<Bound, Error>,
+    ) -> Result<(), Error> {
         let ordinary = self.ordinary_effect();
-        match effects.largest() {
-            Some((worst, effect))
-                if !(effect <= ordinary
-                    || self.keeps(&self.bound(Assume::None, Some(effects))?)) =>
-            {
-                Err(self.refused(self.harm(worst, effect, ordinary)))
-            }
-            _ => Ok(()),
+        if let Some((worst, effect)) = effects.largest()
+            && !(effect <= ordinary || self.keeps(&bound()?))
+        {
+            return Err(self.refused(self.harm(worst, effect, ordinary)));
         }
+        Ok(())
     }
 
     fn harm(&self, plaintext: u32, effect: f64, ordinary: f64) -> String {
@@ -88,10 +94,11 @@ impl Program {
     pub fn check_guarantee(&self) -> Result<(), Error> {
         self.check_wish()?;
         self.check_refreshes()?;
-        let bound = self.bound(Assume::None, None)?;
+        let circuit = self.known()?;
+        let bound = self.bound_of(&circuit, Assume::None, None)?;
         if bound.overflow_bits > SLACK || !self.keeps(&bound) {
             // In tiny rings the worst plaintexts do less than the limit that ordinary ones are sure to keep.
-            let worst = self.bound(Assume::All, None)?;
+            let worst = self.bound_of(&circuit, Assume::All, None)?;
             if worst.overflow_bits <= SLACK && self.keeps(&worst) {
                 return Ok(());
             }
@@ -111,12 +118,15 @@ impl Program {
             }));
         }
         let constants = self.constant_encodings();
-        if constants.is_empty() || self.keeps(&self.bound(Assume::Constants, None)?) {
+        if constants.is_empty() || self.keeps(&self.bound_of(&circuit, Assume::Constants, None)?) {
             return Ok(());
         }
         let numbers: Vec<u32> = constants.iter().map(|c| c.0).collect();
         let values = self.evaluate_constants(&numbers)?;
-        self.check_plaintexts(&self.measure_encodings(&values, &constants, &Threads::ONE)?)
+        let effects = self.measure_encodings(&values, &constants, &Threads::ONE)?;
+        self.check_effects(&effects, || {
+            self.bound_of(&circuit, Assume::None, Some(&effects))
+        })
     }
 
     /// The probabilities that refreshes fail add up: to half of what the program states, the other half is noise's.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Magnitudes of a CKKS program's values, slot by slot: what a probable guarantee multiplies errors by.
+//! Magnitudes of a CKKS program's values, slot by slot: what a probable guarantee multiplies errors by. And what becomes
+//! of errors that the author promised: they too go through linear steps slot by slot, each with its own factor.
 //!
 //! Slots that hold nothing are 0, constants are their own magnitudes, arguments are anything within their declared
 //! range.
@@ -25,6 +26,35 @@ pub struct Ranges {
     pub promised: Vec<f64>,
     /// The same without promises that leave out slots.
     pub everywhere: Vec<f64>,
+    /// By step, what errors promised before it can do to its slots; infinite where that is not followed: without such
+    /// promises, and where another one stands between the step and every result.
+    pub errors: Vec<f64>,
+    /// By output, the same of the slots that are read.
+    pub results: Vec<f64>,
+}
+
+impl Ranges {
+    /// By how much an error of an output may be larger in a slot that is not read.
+    pub(super) fn beside(&self, number: usize, output: u32) -> f64 {
+        let all = self.errors.get(output as usize).copied();
+        let read = self.results.get(number).copied();
+        all.zip(read)
+            .map_or(0.0, |(all, read)| (all - read).max(0.0))
+    }
+}
+
+/// The slots of a value: magnitudes, and what promised errors do to them (empty where that is not followed).
+#[derive(Default)]
+struct Slots {
+    values: Vec<f64>,
+    errors: Vec<f64>,
+}
+
+/// The largest of the slots, as [`Ranges`] has it.
+struct Largest {
+    values: Vec<f64>,
+    errors: Vec<f64>,
+    results: Vec<f64>,
 }
 
 /// Bytes of magnitudes that are kept for their next use.
@@ -90,7 +120,7 @@ impl Program {
         }
         let (factors, slots) = (Factors::new(self)?, self.parameters.slots());
         let norms = |transform| norms(transform, &factors, slots);
-        let promised = self.magnitudes(&factors, true)?;
+        let promised = self.largest(&factors, true)?;
         let all = |step: &Step| match step.operation {
             Operation::Within(_, promise) => promise.everywhere,
             _ => true,
@@ -103,15 +133,55 @@ impl Program {
                 .map(norms)
                 .collect::<Result<_, _>>()?,
             everywhere: match same {
-                true => promised.clone(),
-                false => self.magnitudes(&factors, false)?,
+                true => promised.values.clone(),
+                false => self.largest(&factors, false)?.values,
             },
-            promised,
+            promised: promised.values,
+            errors: promised.errors,
+            results: promised.results,
         })
     }
 
-    fn magnitudes(&self, factors: &Factors<'_>, promises: bool) -> Result<Vec<f64>, Error> {
+    /// The steps whose errors reach a result without a promise about them between; none where no error is promised.
+    fn followed(&self) -> Vec<bool> {
+        let mut followed = vec![false; self.steps.len()];
+        if !self.steps.iter().any(promises_error) {
+            return followed;
+        }
+        for &output in &self.outputs {
+            followed[output as usize] = true;
+        }
+        for (number, step) in self.steps.iter().enumerate().rev() {
+            if followed[number] && !promises_error(step) {
+                let (operands, count) = step.operation.operands();
+                for &a in &operands[..count] {
+                    followed[a as usize] = true;
+                }
+            }
+        }
+        followed
+    }
+
+    /// By step, the outputs that it is, each with its slots that are read.
+    fn read(&self) -> HashMap<usize, Vec<(usize, Vec<usize>)>> {
+        let (slots, mut read) = (self.parameters.slots(), vec![vec![]; self.outputs.len()]);
+        for place in self.result.iter().flatten().map(|place| place as usize) {
+            read[place / slots].push(place % slots);
+        }
+        let mut by_step: HashMap<usize, Vec<_>> = HashMap::new();
+        for (output, own) in read.into_iter().enumerate() {
+            let step = self.outputs[output] as usize;
+            by_step.entry(step).or_default().push((output, own));
+        }
+        by_step
+    }
+
+    fn largest(&self, factors: &Factors<'_>, promises: bool) -> Result<Largest, Error> {
         let mut inputs = self.packed(promises).into_iter();
+        let followed = match promises {
+            true => self.followed(),
+            false => vec![false; self.steps.len()],
+        };
         let mut last: Vec<usize> = (0..self.steps.len()).collect();
         for (number, step) in self.steps.iter().enumerate() {
             let (operands, count) = step.operation.operands();
@@ -119,28 +189,32 @@ impl Program {
                 .iter()
                 .for_each(|&a| last[a as usize] = number);
         }
-        let mut values: Vec<Vec<f64>> = Vec::with_capacity(self.steps.len());
-        let mut found = Vec::with_capacity(self.steps.len());
+        let mut known: Vec<Slots> = Vec::with_capacity(self.steps.len());
+        let mut found = Largest {
+            values: vec![],
+            errors: vec![f64::INFINITY; self.steps.len()],
+            results: vec![f64::INFINITY; self.outputs.len()],
+        };
+        let read = self.read();
         for (number, step) in self.steps.iter().enumerate() {
-            let value = if step.operation.is_input() {
-                inputs.next().unwrap_or_default()
-            } else {
-                self.applied(step, &values, factors, promises)?
+            let values = match step.operation.is_input() {
+                true => inputs.next().unwrap_or_default(),
+                false => self.applied(step, &known, factors, promises)?,
             };
-            // NaN comes from values beyond the range of doubles.
-            let most = |most: f64, v: &f64| {
-                if v.is_nan() {
-                    f64::INFINITY
-                } else {
-                    most.max(*v)
+            let mut errors = vec![];
+            found.values.push(most(&values));
+            if followed[number] {
+                errors = self.erring(step, &known, factors)?;
+                found.errors[number] = most(&errors);
+                for (output, slots) in read.get(&number).into_iter().flatten() {
+                    found.results[*output] = most(slots.iter().map(|&slot| &errors[slot]));
                 }
-            };
-            found.push(value.iter().fold(0.0, most));
-            values.push(value);
+            }
+            known.push(Slots { values, errors });
             let (operands, count) = step.operation.operands();
             for &a in &operands[..count] {
                 if last[a as usize] == number {
-                    values[a as usize] = vec![];
+                    known[a as usize] = Slots::default();
                 }
             }
         }
@@ -181,44 +255,92 @@ impl Program {
         all
     }
 
+    /// The magnitudes of what a step makes of others.
     fn applied(
         &self,
         step: &Step,
-        values: &[Vec<f64>],
+        known: &[Slots],
         factors: &Factors<'_>,
         promises: bool,
     ) -> Result<Vec<f64>, Error> {
-        let slots = self.parameters.slots();
-        let of = |number: u32| values[number as usize].as_slice();
-        let each = |a: &[f64], b: &[f64], f: fn(f64, f64) -> f64| {
-            a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
-        };
+        let of = |number: u32| known[number as usize].values.as_slice();
         Ok(match step.operation {
-            Operation::Input | Operation::EncryptZero => vec![0.0; slots],
-            Operation::Add(a, b) | Operation::Sub(a, b) => each(of(a), of(b), |a, b| a + b),
+            Operation::Input | Operation::EncryptZero => vec![0.0; self.parameters.slots()],
             Operation::AddPlain(a, p) | Operation::SubPlain(a, p) => {
                 each(of(a), &factors.of(p.number)?, |a, p| a + p)
             }
-            Operation::MultiplyPlain(a, p) => each(of(a), &factors.of(p.number)?, |a, p| a * p),
             Operation::Multiply(a, b) => each(of(a), of(b), |a, b| a * b),
             Operation::Square(a) => each(of(a), of(a), |a, b| a * b),
-            Operation::Rotate(a, by) => moved(of(a), by),
             Operation::Within(a, promise) if promises || promise.everywhere => {
                 of(a).iter().map(|v| v.min(promise.bound)).collect()
             }
+            _ => self.linear(step, of, factors)?,
+        })
+    }
+
+    /// What promised errors do to the slots of a step: the difference that they make to its value.
+    fn erring(
+        &self,
+        step: &Step,
+        known: &[Slots],
+        factors: &Factors<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let (slots, all) = (self.parameters.slots(), |a: u32| &known[a as usize]);
+        let of = |number: u32| all(number).errors.as_slice();
+        Ok(match step.operation {
+            Operation::Input | Operation::EncryptZero => vec![0.0; slots],
+            Operation::Within(_, promise) if promise.limits_errors() => vec![promise.error; slots],
+            Operation::AddPlain(a, _) | Operation::SubPlain(a, _) => of(a).to_vec(),
+            Operation::Multiply(a, b) => of_product(all(a), all(b)),
+            Operation::Square(a) => of_product(all(a), all(a)),
+            _ => self.linear(step, of, factors)?,
+        })
+    }
+
+    /// A step that is linear in its operands, of their slots.
+    fn linear<'v>(
+        &self,
+        step: &Step,
+        of: impl Fn(u32) -> &'v [f64],
+        factors: &Factors<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        Ok(match step.operation {
+            Operation::Add(a, b) | Operation::Sub(a, b) => each(of(a), of(b), |a, b| a + b),
+            Operation::MultiplyPlain(a, p) => each(of(a), &factors.of(p.number)?, |a, p| a * p),
+            Operation::Rotate(a, by) => moved(of(a), by),
             Operation::LinearTransform(a, number) => {
                 transformed(of(a), &self.transforms[number as usize], factors)?
             }
-            Operation::Within(a, _)
-            | Operation::Negate(a)
-            | Operation::Relinearize(a)
-            | Operation::RelinearizeRescale(a)
-            | Operation::Bootstrap(a)
-            | Operation::Rescale(a)
-            | Operation::ModDrop(a)
-            | Operation::SwapRows(a) => of(a).to_vec(),
+            _ => of(step.operation.operands().0[0]).to_vec(),
         })
     }
+}
+
+/// Whether a step promises an error.
+fn promises_error(step: &Step) -> bool {
+    matches!(step.operation, Operation::Within(_, promise) if promise.limits_errors())
+}
+
+/// The largest; NaN comes from values beyond the range of doubles.
+fn most<'v>(slots: impl IntoIterator<Item = &'v f64>) -> f64 {
+    slots
+        .into_iter()
+        .fold(0.0, |most: f64, v| match v.is_nan() {
+            true => f64::INFINITY,
+            false => most.max(*v),
+        })
+}
+
+fn each(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
+}
+
+/// (|a| + e)(|b| + f) - |a||b|.
+fn of_product(a: &Slots, b: &Slots) -> Vec<f64> {
+    let first = each(&a.values, &b.errors, |a, f| a * f);
+    let whole = each(&b.values, &b.errors, |b, f| b + f);
+    let second = each(&a.errors, &whole, |e, b| e * b);
+    each(&first, &second, |a, b| a + b)
 }
 
 /// Slots moved to the left.

@@ -5,7 +5,7 @@ use super::circuit::{Circuit, Estimator, Failure, Plaintexts};
 use super::{Assume, bfv, ckks};
 use crate::Error;
 use crate::handed::Received;
-use rlwe::noise::Noise;
+use rlwe::noise::{Noise, log2_add};
 
 impl Circuit<'_> {
     /// The noise of every output of a circuit whose guarantee is `bits`: errors as large and budgets as small as that
@@ -38,16 +38,17 @@ impl Circuit<'_> {
             walk.run()
         };
         let (promised, every) = (walked(true)?, walked(false)?);
-        let one = |&output: &u32| {
+        let one = |(number, &output): (usize, &u32)| {
             let (promised, every) = (&promised[output as usize], &every[output as usize]);
             let error = estimator.log2_slot_error(every).exp2();
             Received::Reals {
-                log2_error: bits,
+                // The guarantee is about the slots that are read.
+                log2_error: log2_add(bits, self.ranges.beside(number, output).log2()),
                 magnitude: promised.message,
                 everywhere: every.message.max(promised.message) + error,
             }
         };
-        Ok(self.outputs.iter().map(one).collect())
+        Ok(self.outputs.iter().enumerate().map(one).collect())
     }
 
     fn integers(

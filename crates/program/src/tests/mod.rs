@@ -11,6 +11,7 @@ mod handed;
 mod lies;
 mod limits;
 mod probable;
+mod promised_errors;
 mod repeat;
 mod sample;
 mod vectors;

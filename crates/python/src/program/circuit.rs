@@ -182,6 +182,16 @@ impl Circuit {
         (self.inner.ranges.promised, self.inner.ranges.everywhere) = (promised, everywhere);
     }
 
+    /// What promised errors can do to the slots of each step (infinite where that is not followed), and to the slots
+    /// of each output that are read.
+    fn promised_errors(
+        &mut self,
+        #[pyo3(from_py_with = number)] errors: Vec<f64>,
+        #[pyo3(from_py_with = number)] results: Vec<f64>,
+    ) {
+        (self.inner.ranges.errors, self.inner.ranges.results) = (errors, results);
+    }
+
     /// Sets what refreshes are made of; each noise in one exceeds what is reckoned with probability 2^-failure_bits.
     fn bootstrapping(
         &mut self,

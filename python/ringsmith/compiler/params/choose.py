@@ -80,7 +80,8 @@ class Requirements:
     def of_results(self, circuit: Circuit, params: ParameterSet, bits: float) -> list[Any]:
         """Return the noise of each result of a circuit whose guarantee is `bits`."""
         return noise.of_results(
-            circuit, params, encryption=self.encryption, failure_bits=self.failure_bits, bits=bits
+            circuit, params, encryption=self.encryption, failure_bits=self.failure_bits, guarantee=self.guarantee,
+            bits=bits,
         )  # fmt: skip
 
     def budget(self, n: int) -> float:

@@ -115,10 +115,13 @@ def bound(
     return Noise(found["bits"], found["overflow_bits"], circuit.steps[int(found["step"])])
 
 
-def of_results(circuit: Circuit, params: ParameterSet, *, encryption: str, failure_bits: int, bits: float) -> list[Any]:
+def of_results(
+    circuit: Circuit, params: ParameterSet, *, encryption: str, failure_bits: int, guarantee: str, bits: float
+) -> list[Any]:  # fmt: skip
     """Return the noise of each result of a circuit whose guarantee is `bits`, as a program that takes it reckons."""
     failure_bits, refresh = _shared(circuit, params, failure_bits)
-    return _estimator(params, failure_bits).results(described(circuit, encryption, refresh=refresh), bits)
+    native = described(circuit, encryption, with_ranges=guarantee == PROBABLE, refresh=refresh)
+    return _estimator(params, failure_bits).results(native, bits)
 
 
 def _shared(

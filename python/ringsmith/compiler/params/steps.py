@@ -59,7 +59,7 @@ def described(
     """Return a circuit as far as its noise goes, its inputs encrypted under the `secret` or the `public` key.
 
     `refresh`: the bootstrapping of its refreshes, and failure bits of each noise in it.
-    `with_ranges`: with the magnitudes of its values, which a probable guarantee reckons with.
+    `with_ranges`: with what is known of its values slot by slot, which a probable guarantee reckons with.
     """
     inputs = [_real(circuit.bounds[name]) for name, packing in circuit.inputs.items() for _ in packing.gather]
     plaintexts = [(plain.constant, plain.integer, _real(plain.bound)) for plain in circuit.plains]
@@ -78,4 +78,5 @@ def described(
         steps.write(step)
     if found:
         native.magnitudes(list(found.promised), list(found.everywhere))
+        native.promised_errors(list(found.errors), list(found.results))
     return native

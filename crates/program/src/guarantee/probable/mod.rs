@@ -17,6 +17,7 @@ use crate::step::Step;
 use crate::transform::Transform;
 use origins::{Event, Origins};
 use rlwe::noise::{Affine, Norms, Place, Term};
+use std::collections::HashMap;
 
 /// Draws and places of a circuit's steps.
 struct Draws<'a> {
@@ -214,5 +215,24 @@ impl Plaintexts<'_> {
             &ranges.everywhere
         };
         known.get(number).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// What promised errors can do to a step's slots, where that is followed.
+    fn promised(&self, number: usize, promises: bool) -> f64 {
+        let errors = &self.circuit.ranges.errors;
+        let known = errors.get(number).filter(|_| promises);
+        known.copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// The same of the slots that are read of each step that is a result.
+    fn read(&self, promises: bool) -> HashMap<u32, f64> {
+        let mut read = HashMap::new();
+        for (number, &output) in self.circuit.outputs.iter().enumerate() {
+            let own = self.circuit.ranges.results.get(number);
+            let own = own.filter(|_| promises).copied();
+            let most = read.entry(output).or_insert(0.0_f64);
+            *most = most.max(own.unwrap_or(f64::INFINITY));
+        }
+        read
     }
 }

@@ -360,7 +360,7 @@ def main() -> None:
     parser.add_argument("--degree", type=int, default=15, help="of the polynomials in place of activations")
     parser.add_argument("--sign", type=int, nargs="+", help="ReLU by a composite sign of these degrees")
     parser.add_argument("--inner-error", type=float, default=1.5e-2, help="promised around activations")
-    parser.add_argument("--tolerance", type=float, default=0.1, help="of a score by its bound")
+    parser.add_argument("--tolerance", type=float, default=0.09, help="of a score by its bound")
     parser.add_argument("--keys-limit", type=int, default=5_000_000_000, help="bytes of the keys that are sent")
     parser.add_argument("--memory-limit", type=int, help="bytes of an evaluation with its keys")
     parser.add_argument("--side", type=int, default=32, help="pixels, a multiple of 8")

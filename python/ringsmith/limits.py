@@ -21,9 +21,9 @@ MAX_DEGREE = _native.MAX_DEGREE
 MAX_MEMORY = _native.MAX_MEMORY
 #: Sets every memory limit: a number of bytes.
 VARIABLE = "RINGSMITH_MAX_MEMORY"
-#: A file may take one part in so many of the machine's memory: what is made of it stands beside its bytes.
+#: A file may take the machine's memory divided by this: what is made of it stands beside its bytes.
 _PARTS = 2
-#: An archive may unpack to so many times its bytes.
+#: An archive may unpack to its bytes times this.
 _UNPACKED = 4
 #: Where Linux says what a container may take.
 _CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -58,7 +58,7 @@ def _asked() -> int | None:
 
 @cache
 def _machine() -> int:
-    """Return the bytes of memory that this machine has, or the container if that is less; 0 if nobody says."""
+    """Return the bytes of memory that this machine, or the container, has; 0 where the system does not say."""
     try:
         found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

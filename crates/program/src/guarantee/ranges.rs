@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Magnitudes of a CKKS program's values, slot by slot: what a probable guarantee multiplies errors by. And what becomes
-//! of errors that the author promised: they too go through linear steps slot by slot, each with its own factor.
+//! Magnitudes of a CKKS program's values, slot by slot: what a probable guarantee multiplies errors by. And what
+//! becomes of errors that the author promised: they too go through linear steps slot by slot, each with its own factor.
 //!
 //! Slots that hold nothing are 0, constants are their own magnitudes, arguments are anything within their declared
 //! range.

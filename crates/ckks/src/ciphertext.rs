@@ -4,8 +4,7 @@
 use crate::{CkksParams, Error};
 use rlwe::wire::Fingerprint;
 use rlwe::{KeyId, Seed};
-use rns::{Eval, RnsBasis, RnsPoly};
-use zq::AlignedVec;
+use rns::{Eval, RnsPoly};
 
 /// An encrypted vector: two or three polynomials in evaluation form whose value at (1, s, s²) is the plaintext.
 #[derive(Clone, Debug)]
@@ -125,15 +124,4 @@ pub(crate) fn check_meta(params: &CkksParams, slots: usize, scale: f64) -> Resul
         });
     }
     Ok(())
-}
-
-/// The first limbs of `poly` as a polynomial over `basis`, a prefix of its basis.
-pub(crate) fn prefix(poly: &RnsPoly<u64, Eval>, basis: &RnsBasis<u64>) -> RnsPoly<u64, Eval> {
-    if poly.limb_count() == basis.len() {
-        return poly.clone();
-    }
-    RnsPoly::from_data(
-        basis,
-        AlignedVec::from_slice(&poly.data()[..basis.len() * basis.n()]),
-    )
 }

@@ -62,6 +62,7 @@ zq::instantiate!(W:
     RlweParamsLiteral::<W>::write,
     RlweParamsLiteral::<W>::read,
     RlweParamsLiteral::<W>::check_ring,
+    coefficients::<W>,
     encrypt_zero::<W>,
     phase::<W>,
     tensor::<W>,

@@ -40,7 +40,7 @@ pub use keyswitch::{
     TransformSource, divide_by_last,
 };
 pub use params::{Limits, MAX_PRIMES, ParameterSet, RlweParams, RlweParamsLiteral, word_bits_of};
-pub use products::{Polys, encrypt_zero, phase, tensor};
+pub use products::{Polys, coefficients, encrypt_zero, phase, tensor};
 pub use reveal::reveal;
 pub use sampling::{
     DEFAULT_ETA, ErrorDistribution, Randomness, Sampler, SecretDistribution, Seed, Xof,

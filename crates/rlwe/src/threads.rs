@@ -10,6 +10,12 @@ use zq::fork;
 /// Most threads a pool may have: more than any machine has cores, few enough that the system gives them.
 pub const MAX_THREADS: usize = 1024;
 
+/// Words from which on sharing simple work takes less time than waking another thread.
+const WORTH_SHARING: usize = 1 << 16;
+
+/// The calling thread alone.
+static ALONE: Threads = Threads::ONE;
+
 /// A number of threads: the calling one, and a pool of the others. What is computed never depends on it.
 #[derive(Clone, Debug, Default)]
 pub struct Threads(Option<Arc<Helpers>>);
@@ -92,6 +98,22 @@ impl Threads {
         1 + self.0.as_ref().map_or(0, |helpers| helpers.count)
     }
 
+    /// These threads for work on `words` words, or the calling one alone where it is over before another is awake.
+    pub fn worth(&self, words: usize) -> &Self {
+        match words {
+            0..WORTH_SHARING => &ALONE,
+            _ => self,
+        }
+    }
+
+    /// In how many parts each of `tasks` pieces of work is cut, so that no thread waits long for the last one.
+    pub(crate) fn cuts(&self, tasks: usize) -> usize {
+        match tasks.is_multiple_of(self.count()) || tasks >= 4 * self.count() {
+            true => 1,
+            false => self.count(),
+        }
+    }
+
     /// Runs `f` on every item. The caller starts at once; helpers take items as soon as they are awake.
     pub fn for_each<T: Send>(&self, items: impl Iterator<Item = T>, f: impl Fn(T) + Sync + Send) {
         let Some(helpers) = self.0.as_ref().and_then(|helpers| helpers.pool()) else {
@@ -169,6 +191,19 @@ mod tests {
             );
         }
         assert!(Threads::new(0).is_err());
+    }
+
+    #[test]
+    fn work_is_cut_where_threads_would_wait() {
+        let [one, two, three] = [1, 2, 3].map(|count| Threads::new(count).unwrap());
+        assert_eq!([1, 2, 5].map(|tasks| one.cuts(tasks)), [1; 3]);
+        assert_eq!(
+            [1, 2, 5, 7, 9].map(|tasks| two.cuts(tasks)),
+            [2, 1, 2, 2, 1]
+        );
+        assert_eq!([1, 3, 12].map(|tasks| three.cuts(tasks)), [3, 1, 1]);
+        assert_eq!(three.worth(WORTH_SHARING - 1).count(), 1);
+        assert_eq!(three.worth(WORTH_SHARING).count(), 3);
     }
 
     #[test]

@@ -92,7 +92,9 @@ impl<W: Word> BaseConverter<W> {
     /// If the lengths do not fit.
     #[inline(never)]
     pub fn convert_into(&self, input: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
-        self.kernel.apply(input, None, out, true, scratch);
+        let limbs = input.len() / self.inputs() * self.outputs();
+        assert_eq!(out.len(), limbs, "output length");
+        self.kernel.apply(input, None, (0, out), true, scratch);
     }
 
     /// The centred conversion a block at a time, for what goes on with each block while it is in the nearest cache: of

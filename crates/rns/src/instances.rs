@@ -23,6 +23,7 @@ zq::instantiate!(W:
     ScaleRounder::<W>::to_modulus,
     ScaleRounder::<W>::mixed_radix,
     ScaleRounder::<W>::scale_into,
+    ScaleRounder::<W>::scale_some_into,
     ScaleRounder::<W>::scale_dropped_into,
     ScaleRounder::<W>::scale_eval_assign,
     ScaleRounder::<W>::scale_tail,

@@ -148,20 +148,25 @@ impl<W: Word> Kernel<W> {
         &self.own
     }
 
-    /// All coefficients: `input` has `L n` words, `out` and `own` (if given) `M n`.
+    /// All coefficients: `input` has `L n` words, `out` and `own` (if given) `n` for each output, from number `first`
+    /// on.
     #[inline(never)]
     pub fn apply(
         &self,
         input: &[W],
         own: Option<&[W]>,
-        out: &mut [W],
+        (first, out): (usize, &mut [W]),
         centred: bool,
         scratch: &mut Scratch<W>,
     ) {
         let inputs = self.inputs();
         assert_eq!(input.len() % inputs, 0, "input is not whole limbs");
         let n = input.len() / inputs;
-        assert_eq!(out.len(), self.outputs() * n, "output length");
+        let outputs = out.len() / n.max(1);
+        assert!(
+            out.len() == outputs * n && first + outputs <= self.outputs(),
+            "output length"
+        );
         assert!(
             own.is_none_or(|o| o.len() == out.len()),
             "kept residues length"
@@ -170,10 +175,10 @@ impl<W: Word> Kernel<W> {
         for start in (0..n).step_by(BLOCK) {
             let len = BLOCK.min(n - start);
             self.prepare(input, (1, len), start, (y, centred));
-            for j in 0..self.outputs() {
+            for j in 0..outputs {
                 let range = j * n + start..j * n + start + len;
-                let own = own.map(|o| (&o[range.clone()], self.own[j]));
-                self.output(j, y, own, centred, &mut out[range]);
+                let own = own.map(|o| (&o[range.clone()], self.own[first + j]));
+                self.output(first + j, y, own, centred, &mut out[range]);
             }
         }
     }
@@ -375,7 +380,7 @@ mod tests {
 
     fn run(k: &Kernel<u64>, x: &[u64], own: Option<&[u64]>, centred: bool) -> Vec<u64> {
         let mut out = vec![0; k.outputs() * 64];
-        k.apply(x, own, &mut out, centred, &mut Scratch::new());
+        k.apply(x, own, (0, &mut out), centred, &mut Scratch::new());
         out
     }
 

@@ -132,7 +132,25 @@ impl<W: Word> ScaleRounder<W> {
     /// If the lengths do not fit.
     #[inline(never)]
     pub fn scale_into(&self, dropped: &[W], kept: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
-        self.kernel.apply(dropped, Some(kept), out, true, scratch);
+        let limbs = dropped.len() / self.dropped() * self.kept();
+        assert_eq!(out.len(), limbs, "output length");
+        self.scale_some_into(dropped, kept, (0, out), scratch);
+    }
+
+    /// As [`ScaleRounder::scale_into`], to some of the kept limbs: `out`, and `kept`, begin with number `first`.
+    ///
+    /// # Panics
+    /// If the lengths do not fit.
+    #[inline(never)]
+    pub fn scale_some_into(
+        &self,
+        dropped: &[W],
+        kept: &[W],
+        (first, out): (usize, &mut [W]),
+        scratch: &mut Scratch<W>,
+    ) {
+        let own = Some(kept);
+        self.kernel.apply(dropped, own, (first, out), true, scratch);
     }
 
     /// Scales to a modulus that divides the numerator: the residues of `x` modulo it are not needed.
@@ -143,7 +161,7 @@ impl<W: Word> ScaleRounder<W> {
     pub fn scale_dropped_into(&self, dropped: &[W], out: &mut [W], scratch: &mut Scratch<W>) {
         let free = self.kernel.own().iter().all(|&a| a == W::ZERO);
         assert!(free, "the result depends on the kept residues");
-        self.kernel.apply(dropped, None, out, true, scratch);
+        self.kernel.apply(dropped, None, (0, out), true, scratch);
     }
 
     /// Scales `kept`, limbs in evaluation form, in place; `dropped` are limbs in coefficient form. Needs one transform
@@ -164,7 +182,8 @@ impl<W: Word> ScaleRounder<W> {
             .as_ref()
             .expect("scaling in evaluation form needs a kept basis");
         assert_eq!(kept.len(), work.len(), "work length");
-        self.kernel.apply(dropped, None, work, true, scratch);
+        self.kernel
+            .apply(dropped, None, (0, &mut *work), true, scratch);
         let n = keep.n();
         let limbs = kept.chunks_exact_mut(n).zip(work.chunks_exact_mut(n));
         for ((x, correction), (plan, &a)) in limbs.zip(keep.plans().iter().zip(&self.own)) {

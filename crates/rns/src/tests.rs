@@ -173,6 +173,13 @@ fn check_scaling<W: Word>(n: usize, drop: &[u32], keep: &[u32], t: u64, seed: u6
     let swapped = RnsPoly::from_bigints(&tail, &x.compose_centered()).unwrap();
     assert_eq!(scaler.scale_tail(&swapped), got);
     let (kept, dropped) = swapped.data().split_at(k.len() * n);
+    // Some of the kept limbs.
+    for first in 0..k.len() {
+        let mut out = vec![W::ZERO; kept.len() - first * n];
+        let some = (first, &mut out[..]);
+        scaler.scale_some_into(dropped, &kept[first * n..], some, &mut Scratch::new());
+        assert_eq!(out, got.data()[first * n..]);
+    }
     let mut eval = RnsPoly::<W, Coeff>::from_limbs(&k, kept).unwrap().to_eval();
     let mut work = vec![W::ZERO; kept.len()];
     scaler.scale_eval_assign(dropped, eval.data_mut(), &mut work, &mut Scratch::new());

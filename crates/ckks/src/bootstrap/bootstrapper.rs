@@ -326,8 +326,8 @@ impl Bootstrapper {
         let mut square = self.evaluator.relinearize_rescale(&square, &keys.relin)?;
         debug_assert!(same_scale("double angle", square.scale, scale, square.level()).is_ok());
         square.scale = scale;
-        let twice = self.evaluator.add(&square, &square)?;
-        self.evaluator.add_constant(&twice, (-1.0).into())
+        let place = (square.level(), scale);
+        (self.evaluator).combination((&square, 2.0), &[], -1.0, place)
     }
 
     /// The product with ±i, exact: a monomial.

@@ -75,7 +75,8 @@ impl Evaluator {
     /// # Errors
     /// As [`Evaluator::rescale`].
     pub fn rescale_batch(&self, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
-        self.threads.try_map(batch, |ct| self.rescale(ct))
+        let alone = self.alone();
+        self.threads.try_map(batch, |ct| alone.rescale(ct))
     }
 
     /// [`Evaluator::multiply`] of pairs.
@@ -96,7 +97,8 @@ impl Evaluator {
             .into());
         }
         let pairs: Vec<_> = a.iter().zip(b).collect();
-        self.threads.try_map(&pairs, |(a, b)| self.multiply(a, b))
+        let alone = self.alone();
+        self.threads.try_map(&pairs, |(a, b)| alone.multiply(a, b))
     }
 
     pub(super) fn check_relin(&self, ct: &Ciphertext, key: &RelinKey<u64>) -> Result<(), Error> {

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Sums, differences, negation.
 
-use super::{Evaluator, prefixes, same_scale};
+use super::{Evaluator, same_scale};
 use crate::{Ciphertext, Error};
-use rns::{Eval, RnsPoly};
+use rns::RnsPoly;
 use zq::Modulus;
 
 /// An in-place operation on limbs.
 pub(super) type LimbOp = fn(&Modulus<u64>, &mut [u64], &[u64]);
-
-/// `acc op= x` over the limbs of `acc`; `x` may have more.
-pub(super) fn zip_prefix(acc: &mut RnsPoly<u64, Eval>, x: &RnsPoly<u64, Eval>, op: LimbOp) {
-    let basis = acc.basis().clone();
-    for ((a, b), q) in acc.limbs_mut().zip(x.limbs()).zip(basis.moduli()) {
-        op(q, a, b);
-    }
-}
 
 impl Evaluator {
     /// Sum. Operands of different levels are taken to the lower one; sizes may differ.
@@ -45,12 +37,16 @@ impl Evaluator {
         let key = a.key.join(b.key, operation)?;
         let level = a.level().min(b.level());
         same_scale(operation, a.scale, b.scale, level)?;
-        let basis = self.params.basis(level)?;
-        let mut parts = prefixes(&a.parts, &self.params, level)?;
-        parts.resize_with(a.size().max(b.size()), || RnsPoly::zeros(&basis));
-        for (x, y) in parts.iter_mut().zip(&b.parts) {
-            zip_prefix(x, y, op);
-        }
+        let (basis, count) = (self.params.basis(level)?, a.size().max(b.size()));
+        let parts = self.made(&basis, count, |(k, i), q, row| {
+            match a.parts.get(k) {
+                Some(part) => row.copy_from_slice(part.limb(i)),
+                None => row.fill(0),
+            }
+            if let Some(part) = b.parts.get(k) {
+                op(q, row, part.limb(i));
+            }
+        });
         Ok(Ciphertext {
             key,
             slots: a.slots.max(b.slots),

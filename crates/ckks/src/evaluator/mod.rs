@@ -12,13 +12,13 @@ mod transform;
 
 pub use rotate::{inner_sum_steps, slot_rotation_element};
 
-use crate::ciphertext::prefix;
 use crate::poly::{Arithmetic, Plan, Polynomial, evaluate};
 use crate::scale::{SCALE_TOLERANCE, same_scale};
 use crate::{Ciphertext, CkksParams, Error, Plaintext};
 use rlwe::wire::Fingerprint;
 use rlwe::{KeyId, ParameterSet, RelinKey, Threads};
-use rns::{Eval, RnsPoly};
+use rns::{Eval, RnsBasis, RnsPoly};
+use zq::{AlignedVec, Modulus};
 
 /// Evaluates on ciphertexts; needs no secret. Immutable, so one evaluator serves any number of threads.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Evaluator {
         }
     }
 
-    /// Shares the work among threads: within a key switch by primes, within a batch by ciphertexts. Results do not
+    /// Shares the work among threads: within an operation by primes, within a batch by ciphertexts. Results do not
     /// depend on their number.
     #[must_use]
     pub fn with_threads(mut self, threads: Threads) -> Self {
@@ -47,6 +47,31 @@ impl Evaluator {
     /// The parameters.
     pub fn params(&self) -> &CkksParams {
         &self.params
+    }
+
+    /// The same on the calling thread.
+    fn alone(&self) -> Self {
+        Self::new(&self.params)
+    }
+
+    /// `count` polynomials over `basis`; `f` writes limb i of polynomial k, of these numbers (k, i).
+    fn made(
+        &self,
+        basis: &RnsBasis<u64>,
+        count: usize,
+        f: impl Fn((usize, usize), &Modulus<u64>, &mut [u64]) + Send + Sync,
+    ) -> Vec<RnsPoly<u64, Eval>> {
+        let (n, words) = (basis.n(), basis.len() * basis.n());
+        let mut out: Vec<AlignedVec<u64>> = Vec::new();
+        out.resize_with(count, || AlignedVec::for_overwrite(words));
+        let rows = out.iter_mut().enumerate().flat_map(|(k, part)| {
+            let rows = part.chunks_exact_mut(n).enumerate();
+            rows.map(move |(i, row)| ((k, i), row))
+        });
+        let threads = self.threads.worth(count * words);
+        threads.for_each(rows, |((k, i), row)| f((k, i), basis.modulus(i), row));
+        let poly = |data| RnsPoly::from_data(basis, data);
+        out.into_iter().map(poly).collect()
     }
 
     fn check(&self, operands: &[&Ciphertext]) -> Result<(), Error> {
@@ -126,16 +151,6 @@ fn need_two_parts(operation: &'static str, ct: &Ciphertext) -> Result<(), Error>
     })
 }
 
-/// The first limbs of all parts.
-fn prefixes(
-    parts: &[RnsPoly<u64, Eval>],
-    params: &CkksParams,
-    level: usize,
-) -> Result<Vec<RnsPoly<u64, Eval>>, Error> {
-    let basis = params.basis(level)?;
-    Ok(parts.iter().map(|p| prefix(p, &basis)).collect())
-}
-
 /// An evaluator with the key its products are relinearised with.
 struct WithKey<'a> {
     evaluator: &'a Evaluator,
@@ -180,6 +195,23 @@ impl Arithmetic for WithKey<'_> {
     }
     fn add_constant(&self, v: &Ciphertext, c: f64) -> Result<Ciphertext, Error> {
         self.evaluator.add_constant(v, c.into())
+    }
+    fn combination(
+        &self,
+        first: (&Ciphertext, f64),
+        others: &[(&Ciphertext, f64)],
+        constant: f64,
+        place: (usize, f64),
+    ) -> Result<Ciphertext, Error> {
+        self.evaluator.combination(first, others, constant, place)
+    }
+    fn doubled(&self, v: &Ciphertext, less: Option<&Ciphertext>) -> Result<Ciphertext, Error> {
+        let place = (v.level(), v.scale);
+        let (less, constant) = match less {
+            Some(less) => (vec![(less, -1.0)], 0.0),
+            None => (Vec::new(), -1.0),
+        };
+        (self.evaluator).combination((v, 2.0), &less, constant, place)
     }
     fn reduce(&self, v: &Ciphertext) -> Result<Ciphertext, Error> {
         if v.size() == 2 {

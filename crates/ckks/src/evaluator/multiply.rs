@@ -4,7 +4,7 @@
 use super::switch::Switch;
 use super::{Evaluator, need_two_parts};
 use crate::{Ciphertext, Error};
-use rlwe::{RelinKey, Source, SwitchRequest};
+use rlwe::{RelinKey, Source, SwitchRequest, coefficients};
 use rns::{Eval, RnsBasis, RnsPoly};
 use zq::{AlignedVec, Modulus};
 
@@ -22,7 +22,7 @@ impl Evaluator {
         let level = a.level().min(b.level());
         let scale = self.product_scale("multiply", a.scale * b.scale, level)?;
         let basis = self.params.basis(level)?;
-        let parts = three_parts(&basis, |i, q, [d0, d1, d2]| {
+        let parts = self.three_parts(&basis, |i, q, [d0, d1, d2]| {
             let ([a0, a1], [b0, b1]) = (
                 [0, 1].map(|k| a.parts[k].limb(i)),
                 [0, 1].map(|k| b.parts[k].limb(i)),
@@ -48,7 +48,7 @@ impl Evaluator {
         need_two_parts("square", a)?;
         let scale = self.product_scale("square", a.scale * a.scale, a.level())?;
         let basis = a.parts[0].basis().clone();
-        let parts = three_parts(&basis, |i, q, [d0, d1, d2]| {
+        let parts = self.three_parts(&basis, |i, q, [d0, d1, d2]| {
             let [a0, a1] = [0, 1].map(|k| a.parts[k].limb(i));
             q.mul_into(d0, a0, a0);
             q.mul_into(d1, a0, a1);
@@ -98,7 +98,7 @@ impl Evaluator {
             });
         }
         let scale = self.rescaled("relinearize_rescale", a)?;
-        let coefficients = a.parts[2].coefficients();
+        let coefficients = coefficients(&a.parts[2], &self.threads);
         let source = Source {
             coefficients: coefficients.data(),
             values: Some(a.parts[2].data()),
@@ -116,22 +116,21 @@ impl Evaluator {
             ..a.with_parts(parts.into_iter().flatten().collect())
         })
     }
-}
 
-/// Three polynomials over `basis`; `f` writes limb i of each.
-fn three_parts(
-    basis: &RnsBasis<u64>,
-    f: impl Fn(usize, &Modulus<u64>, [&mut [u64]; 3]),
-) -> Vec<RnsPoly<u64, Eval>> {
-    let n = basis.n();
-    let mut out: [AlignedVec<u64>; 3] =
-        std::array::from_fn(|_| AlignedVec::for_overwrite(basis.len() * n));
-    for (i, q) in basis.moduli().iter().enumerate() {
-        f(
-            i,
-            q,
-            out.each_mut().map(|part| &mut part[i * n..(i + 1) * n]),
-        );
+    /// Three polynomials over `basis`; `f` writes limb i of each.
+    fn three_parts(
+        &self,
+        basis: &RnsBasis<u64>,
+        f: impl Fn(usize, &Modulus<u64>, [&mut [u64]; 3]) + Send + Sync,
+    ) -> Vec<RnsPoly<u64, Eval>> {
+        let (n, words) = (basis.n(), basis.len() * basis.n());
+        let mut out = [(); 3].map(|()| AlignedVec::for_overwrite(words));
+        let [d0, d1, d2] = out.each_mut().map(|part| part.chunks_exact_mut(n));
+        let rows = d0.zip(d1).zip(d2).enumerate();
+        let threads = self.threads.worth(3 * words);
+        threads.for_each(rows, |(i, ((d0, d1), d2))| {
+            f(i, basis.modulus(i), [d0, d1, d2]);
+        });
+        out.map(|data| RnsPoly::from_data(basis, data)).into()
     }
-    out.map(|data| RnsPoly::from_data(basis, data)).into()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Levels down: by division, or for free.
 
-use super::{Evaluator, prefixes};
+use super::Evaluator;
 use crate::{Ciphertext, Error};
 use rlwe::divide_by_last;
 
@@ -14,11 +14,7 @@ impl Evaluator {
         self.check(&[a])?;
         let (level, scale) = (a.level(), self.rescaled("rescale", a)?);
         let (inverses, basis) = (self.params.inverses(level)?, self.params.basis(level - 1)?);
-        let parts = a
-            .parts
-            .iter()
-            .map(|part| divide_by_last(part, &basis, &inverses))
-            .collect();
+        let parts = divide_by_last(&a.parts, &basis, &inverses, &self.threads);
         Ok(Ciphertext {
             scale,
             ..a.with_parts(parts)
@@ -60,6 +56,9 @@ impl Evaluator {
                 max: a.level(),
             });
         }
-        Ok(a.with_parts(prefixes(&a.parts, &self.params, level)?))
+        let parts = self.made(&self.params.basis(level)?, a.size(), |(k, i), _, row| {
+            row.copy_from_slice(a.parts[k].limb(i));
+        });
+        Ok(a.with_parts(parts))
     }
 }

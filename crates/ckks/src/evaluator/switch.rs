@@ -6,7 +6,7 @@
 
 use super::Evaluator;
 use crate::{Ciphertext, Error};
-use rlwe::{KeySwitchKey, Source, SwitchRequest, Threads};
+use rlwe::{KeySwitchKey, Source, SwitchRequest, Threads, coefficients};
 use rns::Automorphism;
 
 /// Ciphertexts that share one pass over a key: enough to hide its reading, few enough for the sums to stay in cache.
@@ -53,7 +53,7 @@ impl Evaluator {
         let level = self.params.rlwe().level(first.ct.level() + 1)?;
         let coefficients: Vec<_> = switches
             .iter()
-            .map(|s| s.ct.parts[s.part].coefficients())
+            .map(|s| coefficients(&s.ct.parts[s.part], threads))
             .collect();
         let sources: Vec<_> = switches
             .iter()

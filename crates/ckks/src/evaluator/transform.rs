@@ -4,7 +4,7 @@
 use super::{Evaluator, slot_rotation_element};
 use crate::linear_transform::{ExtendedPlaintext, LinearTransform};
 use crate::{Ciphertext, Error};
-use rlwe::{GaloisKeys, GiantStep, TransformSource};
+use rlwe::{GaloisKeys, GiantStep, TransformSource, coefficients};
 
 impl Evaluator {
     /// Sums of rotations of one ciphertext times plaintexts, and of rotations of such sums, by double hoisting (ePrint
@@ -48,7 +48,7 @@ impl Evaluator {
         });
         let giants: Vec<_> = giants.collect::<Result<_, Error>>()?;
         let level = self.params.rlwe().level(a.level() + 1)?;
-        let coefficients = a.parts[1].coefficients();
+        let coefficients = coefficients(&a.parts[1], &self.threads);
         let source = TransformSource {
             values: [a.parts[0].data(), a.parts[1].data()],
             coefficients: coefficients.data(),

@@ -33,6 +33,34 @@ pub(crate) trait Arithmetic {
     fn multiply_constant(&self, v: &Self::Value, c: f64, scale: f64) -> Result<Self::Value, Error>;
     /// Sum with a real constant.
     fn add_constant(&self, v: &Self::Value, c: f64) -> Result<Self::Value, Error>;
+    /// Real constants times values, and a constant, summed: all taken to `level`, of exactly the scale `scale`.
+    fn combination(
+        &self,
+        first: (&Self::Value, f64),
+        others: &[(&Self::Value, f64)],
+        constant: f64,
+        (level, scale): (usize, f64),
+    ) -> Result<Self::Value, Error> {
+        let term = |(v, c): (&Self::Value, f64)| {
+            self.multiply_constant(&self.drop_to(v, level)?, c, scale)
+        };
+        let sum =
+            (others.iter()).try_fold(term(first)?, |sum, other| self.add(&sum, &term(*other)?))?;
+        match constant {
+            0.0 => Ok(sum),
+            _ => self.add_constant(&sum, constant),
+        }
+    }
+    /// Twice a value less another one, or less 1: of the level and the scale of `v`.
+    fn doubled(&self, v: &Self::Value, less: Option<&Self::Value>) -> Result<Self::Value, Error> {
+        let twice = self.add(v, v)?;
+        let Some(less) = less else {
+            return self.add_constant(&twice, -1.0);
+        };
+        let less = self.drop_to(less, self.level(v))?;
+        let less = self.multiply_constant(&less, 1.0, self.scale(v))?;
+        self.sub(&twice, &less)
+    }
     /// Relinearises if there is something to relinearise, then rescales once.
     fn reduce(&self, v: &Self::Value) -> Result<Self::Value, Error>;
 }
@@ -89,15 +117,7 @@ fn elements<A: Arithmetic>(
         };
         if plan.basis == Basis::Chebyshev {
             // T_(l+r) = 2 T_l T_r - T_(l-r)
-            v = a.add(&v, &v)?;
-            v = match left - right {
-                0 => a.add_constant(&v, -1.0)?,
-                k => {
-                    let lower =
-                        a.multiply_constant(&a.drop_to(&known[&k], level)?, 1.0, a.scale(&v))?;
-                    a.sub(&v, &lower)?
-                }
-            };
+            v = a.doubled(&v, (left != right).then(|| &known[&(left - right)]))?;
         }
         let mut element = a.reduce(&v)?;
         if plan.basis == Basis::Chebyshev {
@@ -160,28 +180,12 @@ impl<A: Arithmetic> Walk<'_, A> {
     }
 
     fn leaf(&self, c: &[f64], level: usize, scale: f64) -> Result<A::Value, Error> {
-        let mut sum: Option<A::Value> = None;
-        for (i, c) in c.iter().enumerate().skip(1).filter(|(_, c)| **c != 0.0) {
-            let term =
-                self.a
-                    .multiply_constant(&self.a.drop_to(&self.elements[&i], level)?, *c, scale)?;
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => self.a.add(&sum, &term)?,
-            });
-        }
-        match (sum, c.first()) {
-            (Some(sum), Some(c)) if *c != 0.0 => self.a.add_constant(&sum, *c),
-            (Some(sum), _) => Ok(sum),
-            // A constant leaf is met at the root only, where it is handled; kept total all the same.
-            (None, c) => {
-                let zero = self.a.multiply_constant(
-                    &self.a.drop_to(&self.elements[&1], level)?,
-                    0.0,
-                    scale,
-                )?;
-                self.a.add_constant(&zero, c.copied().unwrap_or(0.0))
-            }
-        }
+        let terms = c.iter().enumerate().skip(1).filter(|(_, c)| **c != 0.0);
+        let mut terms = terms.map(|(i, c)| (&self.elements[&i], *c));
+        // A constant leaf is met at the root only, where it is handled; kept total all the same.
+        let first = terms.next().unwrap_or((&self.elements[&1], 0.0));
+        let (others, constant) = (terms.collect::<Vec<_>>(), c.first().copied());
+        let constant = constant.unwrap_or(0.0);
+        self.a.combination(first, &others, constant, (level, scale))
     }
 }

@@ -10,6 +10,7 @@ mod programs;
 mod publication;
 mod refusals;
 mod seeds;
+mod threads;
 
 use crate::{
     Ciphertext, CkksParams, CkksParamsLiteral, Decryptor, Encoder, Encryptor, Evaluator,

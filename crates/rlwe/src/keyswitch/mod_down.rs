@@ -39,20 +39,20 @@ impl<W: Word> KeySwitchLevel<W> {
         let mut free = corrections.chunks_exact_mut(outer_len(self.qp()));
         let rows = (0..components).map(|_| (0..kept).zip(free.by_ref()).collect());
         let mut rows: Vec<Vec<(usize, &'a mut [W])>> = rows.collect();
-        for_each(
-            threads,
-            buffers,
-            rows.iter_mut().enumerate(),
-            |(k, rows), own| {
-                let mut together = std::mem::take(&mut own.together);
-                let words = together.take(count * n);
-                for (i, out) in words.chunks_exact_mut(n).enumerate() {
-                    out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
-                }
-                self.lift_outer(words, converter, rows, own);
-                own.together = together;
-            },
-        );
+        let part = kept.div_ceil(threads.cuts(components)).max(1);
+        let work = rows.iter_mut().enumerate().flat_map(|(k, rows)| {
+            let parts = rows.chunks_mut(part).enumerate();
+            parts.map(move |(i, rows)| (k, i * part, rows))
+        });
+        for_each(threads, buffers, work, |(k, first, rows), own| {
+            let mut together = std::mem::take(&mut own.together);
+            let words = together.take(count * n);
+            for (i, out) in words.chunks_exact_mut(n).enumerate() {
+                out.copy_from_slice(&sums[(i * components + k) * n..][..n]);
+            }
+            self.lift_outer(words, converter, (first, rows), own);
+            own.together = together;
+        });
         for (j, row) in rows.into_iter().flatten() {
             by_prime[j].push(row);
         }
@@ -120,35 +120,52 @@ impl<W: Word> KeySwitchLevel<W> {
     }
 }
 
-/// `round(x / q)` for the last prime q of `x`, over the primes before it; `inverses` are those of q modulo each.
+/// `round(x / q)` of each part x for their last prime q, over the primes before it; `inverses` are those of q modulo
+/// each. The threads share the primes of all parts among them.
 ///
 /// Equal to [`rns::ScaleRounder`] with numerator 1, with one pass over the kept limbs.
 ///
 /// # Panics
-/// If `kept` is not the basis of `x` without its last prime, or the inverses are not one for each prime.
+/// If `kept` is not the basis of a part without its last prime, or the inverses are not one for each prime.
 #[inline(never)]
 pub fn divide_by_last<W: Word>(
-    x: &RnsPoly<W, Eval>,
+    parts: &[RnsPoly<W, Eval>],
     kept: &RnsBasis<W>,
     inverses: &[Shoup<W>],
-) -> RnsPoly<W, Eval> {
+    threads: &Threads,
+) -> Vec<RnsPoly<W, Eval>> {
     let (n, l) = (kept.n(), kept.len());
     assert!(
-        x.limb_count() == l + 1 && inverses.len() == l,
+        parts.iter().all(|x| x.limb_count() == l + 1) && inverses.len() == l,
         "shapes of a division by the last prime"
     );
-    let (mut dropped, mut buffer, mut out) = (
-        AlignedVec::for_overwrite(n),
-        AlignedVec::for_overwrite(outer_len(kept)),
-        AlignedVec::for_overwrite(l * n),
-    );
-    x.basis().plan(l).inverse_from(x.limb(l), &mut dropped);
-    for (j, (plan, out)) in kept.plans().iter().zip(out.chunks_exact_mut(n)).enumerate() {
+    let threads = threads.worth(parts.len() * (l + 1) * n);
+    let mut dropped = AlignedVec::for_overwrite(parts.len() * n);
+    let last = dropped.chunks_exact_mut(n).zip(parts);
+    threads.for_each(last, |(dropped, x)| {
+        x.basis().plan(l).inverse_from(x.limb(l), dropped);
+    });
+    let mut out: Vec<AlignedVec<W>> =
+        (parts.iter().map(|_| AlignedVec::for_overwrite(l * n))).collect();
+    let each = out.iter_mut().zip(parts).zip(dropped.chunks_exact(n));
+    let rows = each.flat_map(|((out, x), dropped)| {
+        let rows = out.chunks_exact_mut(n).enumerate();
+        rows.map(move |(j, out)| (j, out, x, dropped))
+    });
+    let buffers: Pool<AlignedVec<W>> = Pool::default();
+    threads.for_each(rows, |(j, out, x, dropped)| {
+        let plan = kept.plan(j);
         let lift = CentredLift::new(x.basis().modulus(l), plan.modulus());
         out.copy_from_slice(x.limb(j));
-        subtract_and_divide(plan, (&dropped, &lift), inverses[j], &mut buffer, out);
-    }
-    RnsPoly::from_data(kept, out)
+        buffers.lend(|buffer| {
+            if buffer.is_empty() {
+                *buffer = AlignedVec::for_overwrite(outer_len(kept));
+            }
+            subtract_and_divide(plan, (dropped, &lift), inverses[j], buffer, out);
+        });
+    });
+    let poly = |data| RnsPoly::from_data(kept, data);
+    out.into_iter().map(poly).collect()
 }
 
 /// `out = (out - transform of the lifted x)·factor` modulo the plan's prime, with `buffer` of [`outer_len`] words for

@@ -43,14 +43,15 @@ impl<W: Word> KeySwitchLevel<W> {
                 tasks.push((words, converter, rows));
             }
         }
-        for_each(
-            threads,
-            buffers,
-            tasks.iter_mut(),
-            |(words, converter, rows), own| {
-                self.lift_outer(words, converter, rows, own);
-            },
-        );
+        let cuts = threads.cuts(tasks.len());
+        let work = tasks.iter_mut().flat_map(|(words, converter, rows)| {
+            let (words, converter, part) = (*words, *converter, rows.len().div_ceil(cuts).max(1));
+            let parts = rows.chunks_mut(part).enumerate();
+            parts.map(move |(i, rows)| (words, converter, (i * part, rows)))
+        });
+        for_each(threads, buffers, work, |(words, converter, rows), own| {
+            self.lift_outer(words, converter, rows, own);
+        });
         let mut by_prime: Vec<Lifted<'a, W>> = Vec::new();
         by_prime.resize_with(self.qp().len(), Vec::new);
         for (j, row) in tasks.into_iter().flat_map(|(.., rows)| rows) {
@@ -59,13 +60,13 @@ impl<W: Word> KeySwitchLevel<W> {
         by_prime
     }
 
-    /// One digit's lifts, and the outer stages of their transforms to `rows`, which are modulo the primes of these
-    /// numbers.
+    /// One digit's lifts, from the converter's output number `first` on, and the outer stages of their transforms to
+    /// `rows`, which are modulo the primes of these numbers.
     pub(super) fn lift_outer(
         &self,
         words: &[W],
         converter: &BaseConverter<W>,
-        rows: &mut [(usize, &mut [W])],
+        (first, rows): (usize, &mut [(usize, &mut [W])]),
         own: &mut Buffers<W>,
     ) {
         let n = self.q().n();
@@ -82,7 +83,7 @@ impl<W: Word> KeySwitchLevel<W> {
                 for (i, (j, row)) in rows.iter_mut().enumerate() {
                     let plan = self.qp().plan(*j);
                     if plan.blocks() == count {
-                        block.output(i, lift);
+                        block.output(first + i, lift);
                         plan.forward_outer_columns(lift, start, &mut row[..plan.outer_len()]);
                     }
                 }

@@ -41,17 +41,24 @@ impl<W: Word> KeySwitchLevel<W> {
                 expected: 1,
             });
         }
+        let n = self.q().n();
         let digit = lift(parts[1], self.qp(), threads);
         let mut raised = lift(parts[0], self.q(), threads);
-        let [k0, k1] = [0, 1].map(|part| {
-            let mut product = digit.clone();
-            let key_limbs = key.limbs_at(0, part, limbs);
-            for ((x, k), m) in product.limbs_mut().zip(key_limbs).zip(self.qp().moduli()) {
-                m.mul_assign(x, k);
-            }
-            self.mod_down_eval(product)
+        // Limb by limb both components.
+        let mut products = AlignedVec::for_overwrite(2 * self.qp().len() * n);
+        let keys = key.limbs_at(0, 0, limbs).zip(key.limbs_at(0, 1, limbs));
+        let rows = products.chunks_exact_mut(2 * n).zip(keys).enumerate();
+        threads.for_each(rows, |(j, (rows, (k0, k1)))| {
+            let (first, second) = rows.split_at_mut(n);
+            self.qp().modulus(j).mul_into(first, digit.limb(j), k0);
+            self.qp().modulus(j).mul_into(second, digit.limb(j), k1);
         });
-        raised.add_assign(&k0);
+        let divided = self
+            .scratch
+            .lend(|scratch| self.divide_eval(&mut products, threads, scratch));
+        let [k0, k1] = divided.map(|data| RnsPoly::from_data(self.q(), data));
+        let rows = raised.limbs_mut().zip(k0.limbs()).zip(self.q().moduli());
+        threads.for_each(rows, |((x, k), m)| m.add_assign(x, k));
         Ok([raised, k1])
     }
 }

@@ -52,6 +52,19 @@ pub fn phase<W: Word>(
     Ok(RnsPoly::from_data(basis, out))
 }
 
+/// The coefficients of a polynomial, which stays as it is. The threads share the primes among them.
+#[inline(never)]
+pub fn coefficients<W: Word>(x: &RnsPoly<W, Eval>, threads: &Threads) -> RnsPoly<W, Coeff> {
+    let basis = x.basis();
+    let mut out = room(basis);
+    let rows = out.chunks_exact_mut(basis.n()).zip(x.limbs());
+    let rows = rows.zip(basis.plans());
+    threads
+        .worth(x.data().len())
+        .for_each(rows, |((out, limb), plan)| plan.inverse_from(limb, out));
+    RnsPoly::from_data(basis, out)
+}
+
 /// The product of two ciphertexts as polynomials in s: part k is `Σ_{i+j=k} a_i·b_j`; without `b` the square of `a`.
 /// The threads share the primes among them.
 ///

@@ -11,7 +11,7 @@ use zq::{AlignedVec, Word};
 
 impl<W: Word> KeySwitchLevel<W> {
     /// Both components of `total` divided by P, in evaluation form.
-    pub(super) fn divide_eval(
+    pub(in crate::keyswitch) fn divide_eval(
         &self,
         total: &mut [W],
         threads: &Threads,
@@ -76,7 +76,7 @@ impl<W: Word> KeySwitchLevel<W> {
         let mut out = [0, 1].map(|_| AlignedVec::for_overwrite(l * n));
         let components = together.chunks_exact(limbs * n).zip(&mut out);
         for_each(threads, &scratch.buffers, components, |(x, out), own| {
-            self.round_special(x, out, &mut own.convert);
+            self.round_special(x, (0, out), &mut own.convert);
         });
         out
     }

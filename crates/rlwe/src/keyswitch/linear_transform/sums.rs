@@ -79,7 +79,7 @@ impl<W: Word> KeySwitchLevel<W> {
             let mut sums = std::mem::take(&mut scratch.sums);
             let out = {
                 let total = total.take(2 * limbs * n);
-                total.fill(W::ZERO);
+                threads.for_each(total.chunks_exact_mut(n), |row| row.fill(W::ZERO));
                 let sums = sums.take(steps.sums() * 2 * limbs * n);
                 self.inner_sums(source, &steps, (sums, total), threads, scratch);
                 for round in steps.rounds() {
@@ -157,9 +157,14 @@ impl<W: Word> KeySwitchLevel<W> {
         let rows = seconds.flat_map(|sum| sum.chunks_exact_mut(n).enumerate());
         threads.for_each(rows, |(j, row)| self.qp().plan(j).inverse(row));
         let coefficients = scratch.coefficients.take(round.len() * l * n);
+        let part = l.div_ceil(threads.cuts(round.len()));
         let work = own.iter().zip(coefficients.chunks_exact_mut(l * n));
-        for_each(threads, &scratch.buffers, work, |(pair, out), buffers| {
-            self.round_special(&pair[limbs * n..], out, &mut buffers.convert);
+        let work = work.flat_map(|(pair, out)| {
+            let parts = out.chunks_mut(part * n).enumerate();
+            parts.map(move |(i, out)| (&pair[limbs * n..], (i * part, out)))
+        });
+        for_each(threads, &scratch.buffers, work, |(x, out), buffers| {
+            self.round_special(x, out, &mut buffers.convert);
         });
         let sources: Vec<_> = coefficients
             .chunks_exact(l * n)
@@ -199,11 +204,17 @@ impl<W: Word> KeySwitchLevel<W> {
         );
     }
 
-    /// Rounds x/P, coefficients over Q·P to coefficients over Q.
-    pub(super) fn round_special(&self, x: &[W], out: &mut [W], convert: &mut Scratch<W>) {
-        let (kept, special) = x.split_at(out.len());
+    /// Rounds x/P, coefficients over Q·P to coefficients modulo the data primes from number `first` on.
+    pub(super) fn round_special(
+        &self,
+        x: &[W],
+        (first, out): (usize, &mut [W]),
+        convert: &mut Scratch<W>,
+    ) {
+        let (n, l) = (self.q().n(), self.q().len());
+        let kept = &x[first * n..][..out.len()];
         match self.down.as_ref() {
-            Some(down) => down.scale_into(special, kept, out, convert),
+            Some(down) => down.scale_some_into(&x[l * n..], kept, (first, out), convert),
             None => out.copy_from_slice(kept),
         }
     }

@@ -384,8 +384,11 @@ def refuse(why: str) -> NoReturn:
     sys.exit(2)
 
 
-def built(only: list[str] | None) -> list[Peer]:
-    """Build the peers, or only those of these builders; what cannot be had is left out."""
+def built(only: list[str] | None, *, more: bool) -> list[Peer]:
+    """Build the peers, or only those of these builders; what cannot be had is left out.
+
+    A run that goes on has rows of those that are not built.
+    """
     BUILD.mkdir(parents=True, exist_ok=True)
     peers: list[Peer] = []
     for name in only or BUILDERS:
@@ -394,7 +397,7 @@ def built(only: list[str] | None) -> list[Peer]:
             peers += BUILDERS[name]()
         except UnavailableError as reason:
             leave_out(name, reason)
-    for name in sorted(set(BUILDERS) - set(only or BUILDERS)):
+    for name in sorted(set() if more else set(BUILDERS) - set(only or BUILDERS)):
         leave_out(name, f"the run was of --only {' '.join(only or ())}")
     return peers
 
@@ -417,7 +420,7 @@ def main() -> int:
     last = Run.read(RESULT)
     run = last if last and (options.more or options.report) else Run(machine(), options.rounds)
     if not options.report:
-        peers = built(options.only)
+        peers = built(options.only, more=options.more)
         if options.build_only:
             return 0
         if not options.memory_only:

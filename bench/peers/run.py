@@ -397,8 +397,9 @@ def built(only: list[str] | None, *, more: bool) -> list[Peer]:
             peers += BUILDERS[name]()
         except UnavailableError as reason:
             leave_out(name, reason)
-    for name in sorted(set() if more else set(BUILDERS) - set(only or BUILDERS)):
-        leave_out(name, f"the run was of --only {' '.join(only or ())}")
+    if only and not more:
+        for name in sorted(set(BUILDERS) - set(only)):
+            leave_out(name, f"the run was of --only {' '.join(only)}")
     return peers
 
 

@@ -3,6 +3,7 @@
 
     python bench/resnet20.py                                     # reads, compiles, tells what a run takes
     python bench/resnet20.py --run 1 --threads 2                 # encrypts and evaluates an image as well
+    python bench/resnet20.py --run 100 --state build/hundred     # a hundred; the same command goes on after a kill
     python bench/resnet20.py --onnx FILE --images FILE.npy       # a network and images (count, channels, y, x) of yours
     python bench/resnet20.py --side 8 --channels 1 --widths 4 8 --blocks 1      # a small one
 
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -204,7 +206,7 @@ class Task:
     options: dict[str, Any]
 
 
-def run(task: Task, images: int, threads: int, state: str | None = None) -> dict[str, Any]:
+def run(task: Task, images: int, threads: int, state: Path | None = None) -> dict[str, Any]:
     """Return what was found and measured: the cost without any key made, and `images` evaluations if asked for."""
     import ringsmith as rs
     from ringsmith.models.typical import SAFETY
@@ -251,7 +253,7 @@ def simulated(model: Any, images: Array, error: float) -> Array:
     return np.asarray(evaluate(model.result, images.reshape(len(images), -1), activated))
 
 
-def _served(folder: Path, program: Any, threads: int, state: str | None) -> dict[str, Any]:
+def _served(folder: Path, program: Any, threads: int, resume: bool) -> dict[str, Any]:
     """Evaluate what is in a folder in a process of its own, the server; return its report."""
     command = [
         sys.executable,
@@ -260,12 +262,10 @@ def _served(folder: Path, program: Any, threads: int, state: str | None) -> dict
         "--threads",
         str(threads),
     ]
-    command += ["--state", state] if state else []
-    command += ["--allow-insecure"] * (not program.params.security.enough)
+    command += ["--resume"] * resume + ["--allow-insecure"] * (not program.params.security.enough)
     done = subprocess.run(command, check=False)
     if done.returncode:
-        killed = done.returncode < 0 and state is not None and Path(state).exists()
-        again = f"; the same command goes on from {state}" if killed else ""
+        again = f"; the same command goes on from {folder}" if done.returncode < 0 and resume else ""
         raise SystemExit(f"the server ended with status {done.returncode}{again}")
     report: dict[str, Any] = json.loads((folder / "report.json").read_text())
     return report
@@ -287,10 +287,14 @@ def _sent(folder: Path, program: Any, messages: list[Array], seed: bytes | None,
 
 def _client(folder: Path, program: Any, messages: list[Array], seed: bytes | None) -> tuple[Any, dict[str, Any]]:
     """Return a client that decrypts what becomes of messages that lie in a folder, encrypted, beside its keys; and what
-    it took."""
+    it took. A folder of another program is refused."""
     from ringsmith.runtime.client import Client
 
-    program.save(folder / "program")
+    saved = folder / "program"
+    if saved.exists() and saved.read_bytes() != program.to_bytes():
+        print(f"--state {folder}: what is there is of another network or other options; name another", file=sys.stderr)
+        raise SystemExit(2)
+    program.save(saved)
     ours, theirs = multiprocessing.Pipe(duplex=False)
     made = multiprocessing.get_context("fork").Process(target=_sent, args=(folder, program, messages, seed, theirs))
     made.start()
@@ -306,29 +310,37 @@ def _client(folder: Path, program: Any, messages: list[Array], seed: bytes | Non
     return client, took
 
 
-def _evaluated(model: Any, images: Array, threads: int, state: str | None) -> dict[str, Any]:
-    """Return what a client and a server, each a process of its own, took and found for some images."""
+def _evaluated(model: Any, images: Array, threads: int, state: Path | None) -> dict[str, Any]:
+    """Return what a client and a server, each a process of its own, took and found for some images. They share the
+    files of a folder that is gone then, or stays and is gone on from: `state`."""
     from ringsmith.runtime.messages import Encryptions
 
-    FOLDER.mkdir(parents=True, exist_ok=True)
     messages = [model.encode(image.reshape(1, -1))[0] for image in images]
-    with tempfile.TemporaryDirectory(dir=FOLDER) as made:
-        folder = Path(made)
+    with ExitStack() as held:
+        if state is None:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory(dir=FOLDER)))
+        else:
+            folder = state
+            folder.mkdir(parents=True, exist_ok=True)
         client, took = _client(folder, model.program, messages, SEED if state else None)
         sizes = {f"{name}_file_bytes": (folder / name).stat().st_size for name in ("program", "keys", "sent-0")}
-        report = _served(folder, model.program, threads, state)
+        report = _served(folder, model.program, threads, state is not None)
         results = [Encryptions.from_bytes((folder / f"result-{number}").read_bytes()) for number in range(len(images))]
+        reports = [json.loads((folder / f"report-{number}.json").read_text()) for number in range(len(images))]
     found = np.array([client.decrypt(result).reshape(-1) for result in results])
     expected = model.clear(images, polynomial=True)
     agree = found.argmax(axis=1) == model.clear(images).argmax(axis=1)
+    quickest = min(reports, key=lambda each: each["seconds"])
     return {
         **took,
         **sizes,
-        **{f"server_{name}": report[name] for name in ("program_seconds", "load_seconds", "load_peak_bytes")},
-        "server_peak_bytes": report["peak_bytes"],
-        "evaluation_seconds": min(report["evaluation_seconds"]),
-        **{f"seconds of {kind}": own / len(images) for kind, own in sorted(report["kinds"].items())},
-        "parts": report["parts"][-1],
+        **{f"server_{name}": value for name, value in report.items()},
+        "server_peak_bytes": max(each["peak_bytes"] for each in reports),
+        "evaluation_seconds": quickest["seconds"],
+        "average_seconds": float(np.mean([each["seconds"] for each in reports])),
+        **{f"seconds of {kind}": own for kind, own in sorted(quickest["kinds"].items())},
+        "parts": quickest["parts"],
         "error": float(np.abs(found - expected).max()),
         "extent": float(np.ptp(expected)),
         "agreement": float(np.mean(agree)),
@@ -353,7 +365,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
         "--state",
-        help="file that a run goes on from when it was killed; keys and ciphertexts then come from a fixed seed",
+        type=Path,
+        help="folder of what is sent and found, which a killed run goes on from, or one of more images; keys and"
+        " ciphertexts then come from a fixed seed",
     )
     parser.add_argument("--activation", choices=["relu", "silu", "square"], default="silu")
     parser.add_argument("--set", default="ckks-refreshed-65536", help="of parameters; none: the compiler chooses one")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server of `bench/resnet20.py`, a process of its own: it has what a client sends, and no secret key.
 
-    python bench/resnet20_server.py FOLDER --threads 1 [--state FILE]
+    python bench/resnet20_server.py FOLDER --threads 1 [--resume]
 
-Reads `program`, `keys`, `sent-0`, `sent-1`, ... of the folder; leaves `result-0`, ... there, and in `report.json` the
-seconds of each part of a run (from one refresh to the next), of each kind of operation, and the most memory it took.
+Reads `program`, `keys`, `sent-0`, `sent-1`, ... of the folder; leaves `result-0`, ... there, and in `report-0.json`, ...
+the seconds of each part of a run (from one refresh to the next), of each kind of operation, and the most memory it
+took so far; `report.json` has what is of all images. With `--resume` images that have a result are left out, and the
+one that a killed run was at goes on from its last refresh.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ def peak() -> int:
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
-def serve(folder: Path, threads: int, state: str | None, insecure: bool) -> dict[str, Any]:
-    """Evaluate all that was sent; return what it took."""
+def serve(folder: Path, threads: int, resume: bool, insecure: bool) -> dict[str, Any]:
+    """Evaluate all that was sent, or all that has no result yet; return what it took to begin."""
     start = time.perf_counter()
     data = (folder / "program").read_bytes()
     program = rs.Program.from_bytes(data, allow_insecure=insecure)
@@ -58,20 +60,23 @@ def serve(folder: Path, threads: int, state: str | None, insecure: bool) -> dict
     server = program.server(Keys.from_bytes((folder / "keys").read_bytes()), threads=threads)
     # What was sent is not needed beside the keys that were made of it.
     del server.keys
-    report: dict[str, Any] = {
+    report = {
         "program_seconds": read - start, "load_seconds": time.perf_counter() - read, "load_peak_bytes": peak(),
-        "evaluation_seconds": [], "parts": [], "kinds": {},
     }  # fmt: skip
-    for number in range(len(list(folder.glob("sent-*")))):
+    images = len(list(folder.glob("sent-*")))
+    for number in range(images):
+        result = folder / f"result-{number}"
+        if resume and result.exists():
+            continue
+        print(f"image {number + 1} of {images}", file=sys.stderr, flush=True)
         sent, parts = Encryptions.from_bytes((folder / f"sent-{number}").read_bytes()), Parts(program)
         start = time.perf_counter()
-        done = server.run(sent, {}, progress=parts, state=state)
-        report["evaluation_seconds"].append(time.perf_counter() - start)
-        report["parts"].append(parts.rows)
-        for kind, seconds in done.seconds.items():
-            report["kinds"][kind] = report["kinds"].get(kind, 0.0) + seconds
-        done.result.save(folder / f"result-{number}")
-    return report | {"peak_bytes": peak()}
+        done = server.run(sent, {}, progress=parts, state=str(folder / "state") if resume else None)
+        seconds = time.perf_counter() - start
+        took = {"seconds": seconds, "parts": parts.rows, "kinds": done.seconds, "peak_bytes": peak()}
+        (folder / f"report-{number}.json").write_text(json.dumps(took))
+        done.result.save(result)
+    return report
 
 
 def main() -> None:
@@ -79,10 +84,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--state", help="file that a run goes on from when it was killed")
+    parser.add_argument("--resume", action="store_true", help="go on with what a killed run left in the folder")
     parser.add_argument("--allow-insecure", action="store_true", help="for tests: a set that is not secure")
     given = parser.parse_args()
-    report = serve(given.folder, given.threads, given.state, given.allow_insecure)
+    report = serve(given.folder, given.threads, given.resume, given.allow_insecure)
     (given.folder / "report.json").write_text(json.dumps(report))
 
 

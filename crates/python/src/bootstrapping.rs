@@ -5,7 +5,7 @@ use crate::context::CkksContext;
 use crate::errors::{Kind, OrRaise};
 use crate::keys::{KeyGenerator, SecretKey};
 use crate::numbers::number;
-use crate::params_args::policy;
+use crate::params_args::{policy, secret_name};
 use crate::word_width::WordWidth;
 use crate::work::{Work, written};
 use ::program::Refresh;
@@ -77,7 +77,7 @@ impl Bootstrapping {
     /// The cheapest bootstrapping of ciphertexts of all slots for a goal, with a set of its own: `n`; `bound` on what
     /// is refreshed; least `levels` and `most_levels` between two refreshes; `log2_error` that a refresh may add to a
     /// slot; `log2_failure`, `weight`, `passes` as above. The set's primes by their lengths: `data_bits`,
-    /// `special_bits`, `dnum`, `log2_scale`.
+    /// `special_bits`, `dnum`, `log2_scale`; its `secret` by name.
     #[staticmethod]
     #[pyo3(signature = (
         *, n, bound, levels, most_levels, log2_error, log2_failure=-140.0, weight=32, passes=1, security=128,
@@ -126,6 +126,7 @@ impl Bootstrapping {
         )?;
         facts.set_item("dnum", set.rlwe().dnum())?;
         facts.set_item("log2_scale", set.scale().log2())?;
+        facts.set_item("secret", secret_name(set.rlwe().params().secret()))?;
         Ok((facts, Self { inner: made }))
     }
 

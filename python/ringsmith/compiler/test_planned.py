@@ -14,7 +14,7 @@ import ringsmith as rs
 from ringsmith import _native
 from ringsmith.compiler import refreshes
 from ringsmith.compiler.params import bootstrapping, choose, noise, planned
-from ringsmith.compiler.params.sets import ParameterSet, check
+from ringsmith.compiler.params.sets import ParameterSet, check, judge
 from ringsmith.errors import InputError, ParameterError
 from ringsmith.frontend.param_request import ParamRequest
 from ringsmith.runtime.test_refreshes import SMALL, small
@@ -45,11 +45,20 @@ def test_a_planned_set_does_what_a_named_one_does_for_less(named: ParameterSet) 
     assert math.log2(made.added(128)) <= error
     assert made.log2_failure <= -140
     bits = sum((*lengths["data_bits"], *lengths["special_bits"]))
-    limit = _native.max_log2_qp(named.n, 128)
-    assert limit is not None
-    assert bits <= limit
+    assert judge(named.n, bits, 128, "2024", secret=lengths["secret"]).enough
     assert _read(made, len(lengths["special_bits"])) <= _read(own, len(named.special))
     assert made.key_bytes <= own.key_bytes
+
+
+def test_short_primes_and_the_sparser_secret_are_taken_where_they_do() -> None:
+    own = planned.planned(rs.BootstrapGoal(n=65536, log2_error=-18.0, levels=10), 128, "2024")
+    assert max(*own.data_bits, *own.special_bits) <= 50
+    assert own.secret == "weight:1024"
+    made = check(own, "ckks", security=128, standard="2024", allow_insecure=False)
+    assert made.security.enough
+    # The same error of a set whose bits would not be enough with it.
+    dense = planned.planned(rs.BootstrapGoal(n=32768, log2_error=-12.0, levels=3), 128, "2024")
+    assert dense.secret == "ternary"
 
 
 def test_a_kernel_names_what_its_refreshes_are_to_reach() -> None:

@@ -22,6 +22,8 @@ use zq::primes::{Direction as Search, ntt_primes};
 
 /// Longest primes in bits.
 pub(super) const LONGEST: i32 = 60;
+/// Longest primes that every engine's fastest code is for.
+pub(super) const SHORT: i32 = 50;
 /// log2 of the scale at which roundings of factors are measured.
 const MEASURED_AT: i32 = 40;
 /// Bits of scale above the least, and of the reduction's primes, that are tried to shorten others.
@@ -72,8 +74,17 @@ pub(super) struct Finder<'a> {
     /// By direction and number of factors, measured at one scale.
     facts: BTreeMap<(bool, usize), Vec<MatrixFacts>>,
     reductions: BTreeMap<Shape, ModularReduction>,
-    /// By reduction, and by how many bits its primes are longer than the scale.
-    drawn: BTreeMap<(Shape, i32), Spread>,
+    /// By reduction, by how many bits its primes are longer than the scale, by the secret's weight if it has one.
+    drawn: BTreeMap<(Shape, i32, Option<u32>), Spread>,
+}
+
+/// What primes are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    pub literal: &'a BootstrapLiteral,
+    /// Of the main set.
+    pub secret: SecretDistribution,
+    pub log2_error: f64,
 }
 
 /// What a reduction is known by: degree, double angles, arcsine, quarters of bits of the ratio.
@@ -112,18 +123,28 @@ impl<'a> Finder<'a> {
         self.goal.n.trailing_zeros() as i32 + 10
     }
 
-    /// The lengths with the fewest bits whose error is at most 2^log2_error; none where primes of 60 bits err by more.
+    /// Lengths with the fewest bits whose error is at most the wanted one: with short primes alone, and with any; none
+    /// where primes of 60 bits err by more.
     ///
     /// # Errors
     /// Those of [`BootstrapParams::error_bound`](super::BootstrapParams::error_bound).
-    pub fn shortest_for(
-        &mut self,
-        literal: &BootstrapLiteral,
-        log2_error: f64,
-    ) -> Result<Option<Lengths>, Error> {
+    pub fn shortest_for(&mut self, wanted: Wanted<'_>) -> Result<Vec<Lengths>, Error> {
+        let Some(any) = self.shortest_within(wanted, LONGEST)? else {
+            return Ok(Vec::new());
+        };
+        let mut found = vec![any];
+        if any.special() > SHORT {
+            found.extend(self.shortest_within(wanted, SHORT)?);
+        }
+        Ok(found)
+    }
+
+    /// The lengths with the fewest bits, none of which is longer than `most`.
+    fn shortest_within(&mut self, wanted: Wanted<'_>, most: i32) -> Result<Option<Lengths>, Error> {
+        let literal = wanted.literal;
         let above =
             literal.log2_ratio.ceil() as i32 + self.goal.bound.log2().ceil().max(0.0) as i32;
-        let longest = self.longest_first;
+        let longest = self.longest_first.min(most);
         let at = |scale: i32, reduction: i32, coeffs_to_slots: i32| Lengths {
             // A shorter one lowers the scale of what is raised.
             first: (scale + above).min(longest),
@@ -134,12 +155,11 @@ impl<'a> Finder<'a> {
         if longest < self.shortest() {
             return Ok(None);
         }
-        let own = |scale: i32| (scale + above + AROUND).min(LONGEST);
-        let reached =
-            |finder: &mut Self, lengths: Lengths| finder.reached(literal, lengths, log2_error);
-        let (low, high) = (self.shortest(), LONGEST - above);
+        let own = |scale: i32| (scale + above + AROUND).min(most);
+        let reached = |finder: &mut Self, lengths: Lengths| finder.reached(wanted, lengths);
+        let (low, high) = (self.shortest(), most - above);
         let least = first_that(low, high, |scale| {
-            reached(self, at(scale, own(scale), LONGEST))
+            reached(self, at(scale, own(scale), most))
         })?;
         let Some(least) = least else {
             return Ok(None);
@@ -151,13 +171,13 @@ impl<'a> Finder<'a> {
                 _ => self.shortest(),
             };
             let Some(reduction) = first_that(lowest, own(scale), |bits| {
-                reached(self, at(scale, bits, LONGEST))
+                reached(self, at(scale, bits, most))
             })?
             else {
                 continue;
             };
             for reduction in reduction..=(reduction + MORE).min(own(scale)) {
-                let last = first_that(self.shortest(), LONGEST, |bits| {
+                let last = first_that(self.shortest(), most, |bits| {
                     reached(self, at(scale, reduction, bits))
                 })?;
                 let found = last.map(|bits| at(scale, reduction, bits));
@@ -168,14 +188,10 @@ impl<'a> Finder<'a> {
         Ok(best)
     }
 
-    /// Whether the estimated error is at most 2^log2_error.
-    fn reached(
-        &mut self,
-        literal: &BootstrapLiteral,
-        lengths: Lengths,
-        log2_error: f64,
-    ) -> Result<bool, Error> {
-        let outline = self.outline(literal, lengths)?;
+    /// Whether the estimated error is at most the wanted one.
+    fn reached(&mut self, wanted: Wanted<'_>, lengths: Lengths) -> Result<bool, Error> {
+        let (literal, log2_error) = (wanted.literal, wanted.log2_error);
+        let outline = self.outline(wanted, lengths)?;
         let facts = |finder: &mut Self, direction| -> Result<Vec<MatrixFacts>, Error> {
             let measured = finder.measured(literal, direction)?;
             let scales = outline.factor_scales(direction);
@@ -199,12 +215,12 @@ impl<'a> Finder<'a> {
         if !within(&known)? {
             return Ok(false);
         }
-        known.reduction = self.drawn(literal, lengths, &outline)?;
+        known.reduction = self.drawn(wanted, lengths, &outline)?;
         within(&known)
     }
 
-    fn outline(&mut self, literal: &BootstrapLiteral, lengths: Lengths) -> Result<Outline, Error> {
-        let n = self.goal.n;
+    fn outline(&mut self, wanted: Wanted<'_>, lengths: Lengths) -> Result<Outline, Error> {
+        let (n, literal) = (self.goal.n, wanted.literal);
         let key = shape(literal);
         let reduction = match self.reductions.entry(key) {
             Entry::Occupied(known) => known.get().clone(),
@@ -223,7 +239,7 @@ impl<'a> Finder<'a> {
             SecretDistribution::FixedWeight {
                 weight: literal.weight,
             },
-            SecretDistribution::default(),
+            wanted.secret,
         ];
         Ok(Outline {
             literal: literal.clone(),
@@ -242,12 +258,16 @@ impl<'a> Finder<'a> {
 
     fn drawn(
         &mut self,
-        literal: &BootstrapLiteral,
+        wanted: Wanted<'_>,
         lengths: Lengths,
         outline: &Outline,
     ) -> Result<Spread, Error> {
         let longer = lengths.reduction - lengths.scale;
-        let key = (shape(literal), longer);
+        let weight = match wanted.secret {
+            SecretDistribution::FixedWeight { weight } => Some(weight),
+            _ => None,
+        };
+        let key = (shape(wanted.literal), longer, weight);
         let in_units = f64::from(lengths.scale).exp2();
         if let Some(known) = self.drawn.get(&key) {
             return Ok(known.times(in_units.recip()));

@@ -2,13 +2,14 @@
 //! A whole set for a wanted bootstrapping: reduction, levels of both transforms, lengths of all primes.
 //!
 //! Reductions that reach half of the error, one for each largest ratio that is allowed, are joined with every number of
-//! levels of the transforms. For each the shortest primes are estimated ([`Finder`]), then as many special primes and
-//! levels as the policy has room for, one by one. What is left is tried in the order of its price for each level, the
-//! number of residue polynomials that all key switches read. The first whose exact bound reaches the goal is taken.
+//! levels of the transforms and each secret. For each the shortest primes are estimated ([`Finder`]), then as many
+//! special primes and levels as the policy has room for, one by one. What is left is tried in the order of its price
+//! for each level, the residue polynomials that all key switches read, each by what its prime's length costs. The first
+//! whose exact bound reaches the goal is taken.
 
 use super::dft::{Direction, diagonal_numbers, even_split};
 use super::goal::DIGITS;
-use super::lengths::{Finder, LONGEST, Lengths};
+use super::lengths::{Finder, LONGEST, Lengths, SHORT, Wanted};
 use super::steps::Steps;
 use super::{BootstrapGoal, BootstrapLiteral, BootstrapParams, Message, ReductionGoal};
 use crate::{CkksParams, CkksParamsLiteral, Error};
@@ -25,16 +26,29 @@ const MOST_STAGES: usize = 7;
 const SMALLEST_RATIO: i32 = 15;
 /// Bits of modulus that are left free.
 const SPARE: f64 = 0.5;
+/// Coefficients ±1 of the sparser secret that sets are planned for beside a ternary one: it makes every rounding some
+/// bits smaller, and a modulus as secure a little shorter.
+const SPARSER: u32 = 1024;
+/// What transforms and sums of primes above [`SHORT`] bits take beside others (docs/performance.md).
+const LONG_EFFORT: f64 = 2.0;
 /// Sets that are made before the goal is given up, and how often the lengths of one are mended.
 const MOST_TRIED: usize = 6;
 const MOST_MENDED: usize = 4;
 /// By how much lengths are mended beyond what is missing, in bits.
 const MENDED: f64 = 0.02;
 
+/// A main secret and the bits of modulus that there is room for with it.
+#[derive(Clone, Copy, Debug)]
+struct Main {
+    secret: SecretDistribution,
+    room: f64,
+}
+
 /// A reduction and levels of the transforms, with primes, special primes and levels between two refreshes.
 #[derive(Clone, Debug)]
 struct Candidate {
     literal: BootstrapLiteral,
+    main: Main,
     lengths: Lengths,
     special: usize,
     levels: usize,
@@ -65,20 +79,26 @@ impl BootstrapGoal {
             longest.max(0.0)
         );
         let mut all: Vec<Candidate> = Vec::new();
-        let room = self.room(SecretDistribution::default(), policy)?;
+        let mains = self.mains(policy)?;
         let costs = self.costs();
         for literal in self.literals()? {
-            let Some(lengths) = finder.shortest_for(&literal, self.log2_error)? else {
-                continue;
-            };
-            match self.cheapest(&literal, lengths, room, &costs) {
-                Some(found) => all.push(found),
-                None => last = self.too_long(&literal, lengths, room),
+            for main in &mains {
+                let wanted = Wanted {
+                    literal: &literal,
+                    secret: main.secret,
+                    log2_error: self.log2_error,
+                };
+                for lengths in finder.shortest_for(wanted)? {
+                    match self.cheapest(&literal, *main, lengths, &costs) {
+                        Some(found) => all.push(found),
+                        None => last = self.too_long(&literal, lengths, main.room),
+                    }
+                }
             }
         }
         all.sort_by(|a, b| a.price.total_cmp(&b.price));
         for candidate in all.into_iter().take(MOST_TRIED) {
-            match self.made(candidate, &mut finder, (policy, room), &costs) {
+            match self.made(candidate, &mut finder, policy, &costs) {
                 Ok(found) => return Ok(found),
                 Err(error) => last = error.to_string(),
             }
@@ -91,6 +111,19 @@ impl BootstrapGoal {
             ),
             allowed: "fewer levels, a larger error or a larger ring".into(),
         })
+    }
+
+    /// The secrets that sets are planned for.
+    fn mains(&self, policy: SecurityPolicy) -> Result<Vec<Main>, Error> {
+        let mut secrets = vec![SecretDistribution::default()];
+        if 2 * (SPARSER as usize) < self.n {
+            secrets.push(SecretDistribution::FixedWeight { weight: SPARSER });
+        }
+        let mains = secrets.into_iter().map(|secret| {
+            let room = self.room(secret, policy)?;
+            Ok(Main { secret, room })
+        });
+        mains.collect()
     }
 
     /// Bits of modulus that the policy has room for with such a secret.
@@ -182,27 +215,23 @@ impl BootstrapGoal {
     fn cheapest(
         &self,
         literal: &BootstrapLiteral,
+        main: Main,
         lengths: Lengths,
-        room: f64,
         costs: &Costs,
     ) -> Option<Candidate> {
         let least = lengths.bits(literal, self.levels);
-        let primes = |levels| {
-            lengths
-                .runs(literal, levels)
-                .iter()
-                .map(|(_, count)| count)
-                .sum::<usize>()
-        };
-        let most = primes(self.most_levels).div_ceil(DIGITS);
-        let all = (1..=most).filter_map(|special| {
-            let left = room - f64::from(least + special as i32 * lengths.special());
+        let runs = lengths.runs(literal, self.most_levels);
+        let primes = runs.iter().map(|(_, count)| count).sum::<usize>();
+        let all = (1..=primes.div_ceil(DIGITS)).filter_map(|special| {
+            let left = main.room - f64::from(least + special as i32 * lengths.special());
             let more = (left / f64::from(lengths.scale)).floor();
             let levels = (more >= 0.0).then_some((self.levels as f64 + more) as usize)?;
             let levels = levels.min(self.most_levels);
-            let price = self.price(literal, primes(levels), special, costs) / levels as f64;
+            let read = Read::new(&lengths, literal, levels, special);
+            let price = self.price(literal, &read, costs) / levels as f64;
             Some(Candidate {
                 literal: literal.clone(),
+                main,
                 lengths,
                 special,
                 levels,
@@ -212,9 +241,9 @@ impl BootstrapGoal {
         all.min_by(|a, b| a.price.total_cmp(&b.price))
     }
 
-    /// Residue polynomials that the key switches of a refresh read, with `top` data and `special` special primes.
-    fn price(&self, literal: &BootstrapLiteral, top: usize, special: usize, costs: &Costs) -> f64 {
-        let read = |limbs: usize| (limbs.div_ceil(special) * (limbs + special)) as f64;
+    /// What the key switches of a refresh read.
+    fn price(&self, literal: &BootstrapLiteral, read: &Read, costs: &Costs) -> f64 {
+        let top = read.top();
         let transforms = [
             (
                 &costs[0][literal.slots_to_coeffs],
@@ -224,7 +253,7 @@ impl BootstrapGoal {
         ];
         let transforms = transforms.into_iter().flat_map(|(costs, first)| {
             let numbered = costs.iter().enumerate();
-            numbered.map(move |(i, cost)| *cost as f64 * read(first - i))
+            numbered.map(move |(i, cost)| *cost as f64 * read.of(first - i))
         });
         let own_products = f64::from(literal.doublings + literal.arcsine / 2);
         let products = 2.0 * (literal.degree as f64).sqrt() + own_products;
@@ -233,7 +262,7 @@ impl BootstrapGoal {
             Message::Complex => 2.0,
         };
         let middle = top - literal.coeffs_to_slots - literal.reduction_levels() / 2;
-        let once = transforms.sum::<f64>() + parts * products * read(middle);
+        let once = transforms.sum::<f64>() + parts * products * read.of(middle);
         f64::from(literal.passes) * once
     }
 
@@ -242,7 +271,7 @@ impl BootstrapGoal {
         &self,
         candidate: Candidate,
         finder: &mut Finder<'_>,
-        (policy, room): (SecurityPolicy, f64),
+        policy: SecurityPolicy,
         costs: &Costs,
     ) -> Result<BootstrapParams, Error> {
         let (mut own, mut wanted) = (candidate, self.log2_error);
@@ -254,9 +283,15 @@ impl BootstrapGoal {
                 return Ok(made);
             }
             wanted -= missing + MENDED;
-            let longer = finder.shortest_for(&own.literal, wanted)?;
-            let mended = longer.and_then(|longer| self.cheapest(&own.literal, longer, room, costs));
-            let Some(mended) = mended else {
+            let longer = finder.shortest_for(Wanted {
+                literal: &own.literal,
+                secret: own.main.secret,
+                log2_error: wanted,
+            })?;
+            let mended = longer
+                .into_iter()
+                .filter_map(|longer| self.cheapest(&own.literal, own.main, longer, costs));
+            let Some(mended) = mended.min_by(|a, b| a.price.total_cmp(&b.price)) else {
                 break;
             };
             own = mended;
@@ -285,12 +320,54 @@ impl BootstrapGoal {
                 dnum: primes.len().div_ceil(own.special),
                 q: primes,
                 p,
+                secret: own.main.secret,
                 ..Default::default()
             },
             scale: f64::from(own.lengths.scale).exp2(),
         };
         CkksParams::new(&main, policy)
     }
+}
+
+/// What a key switch reads at each level, in residue polynomials of short primes.
+struct Read {
+    /// Of all data primes up to each, from below.
+    below: Vec<f64>,
+    special: usize,
+    /// Of all special primes.
+    of_special: f64,
+}
+
+impl Read {
+    fn new(lengths: &Lengths, literal: &BootstrapLiteral, levels: usize, special: usize) -> Self {
+        let runs = lengths.runs(literal, levels).into_iter();
+        let each = runs.flat_map(|(bits, count)| std::iter::repeat_n(effort(bits), count));
+        let below = each.scan(0.0, |sum, own| {
+            *sum += own;
+            Some(*sum)
+        });
+        Self {
+            below: below.collect(),
+            special,
+            of_special: special as f64 * effort(lengths.special()),
+        }
+    }
+
+    /// All data primes.
+    fn top(&self) -> usize {
+        self.below.len()
+    }
+
+    /// With that many data primes.
+    fn of(&self, limbs: usize) -> f64 {
+        limbs.div_ceil(self.special) as f64 * (self.below[limbs - 1] + self.of_special)
+    }
+}
+
+/// What a residue polynomial of such a prime takes, the same for one of at most 50 bits being 1: longer ones leave the
+/// products of 52 bits, and those in doubles.
+fn effort(bits: i32) -> f64 {
+    if bits <= SHORT { 1.0 } else { LONG_EFFORT }
 }
 
 #[cfg(test)]
@@ -302,22 +379,44 @@ mod tests {
     /// Errors that are wanted are stated, and held by refreshes of messages chosen to hurt.
     #[test]
     fn planned_sets_reach_their_goals() {
-        for (slots, message, bound, levels, log2_error) in [
-            (64, Message::Real, 4.0, 2, -12.0),
-            (32, Message::Complex, 1.0, 1, -16.0),
-        ] {
-            let goal = BootstrapGoal {
-                n: 128,
+        let own = BootstrapGoal {
+            n: 128,
+            slots: 64,
+            message: Message::Real,
+            bound: 4.0,
+            levels: 2,
+            most_levels: 2,
+            log2_error: -12.0,
+            log2_failure: -128.0,
+            weight: WEIGHT,
+            passes: 1,
+        };
+        let complex = BootstrapGoal {
+            slots: 32,
+            message: Message::Complex,
+            bound: 1.0,
+            levels: 1,
+            most_levels: 1,
+            log2_error: -16.0,
+            ..own
+        };
+        // The sparser secret makes short primes enough.
+        let sparser = BootstrapGoal {
+            n: 4096,
+            slots: 16,
+            bound: 1.0,
+            log2_error: -21.0,
+            weight: 32,
+            ..own
+        };
+        for goal in [own, complex, sparser] {
+            let BootstrapGoal {
                 slots,
-                message,
                 bound,
                 levels,
-                most_levels: levels,
                 log2_error,
-                log2_failure: -128.0,
-                weight: WEIGHT,
-                passes: 1,
-            };
+                ..
+            } = goal;
             let params = goal.plan(SecurityPolicy::insecure()).unwrap();
             assert_eq!(params.output_level() - params.input_level(), levels);
             assert!(params.error_bound(0.0).unwrap().log2() <= log2_error);
@@ -326,6 +425,10 @@ mod tests {
             assert!(
                 params.error_bound(0.0).unwrap().log2() > log2_error - 2.0,
                 "{goal:?}"
+            );
+            assert_eq!(
+                params.main().rlwe().params().secret() != SecretDistribution::default(),
+                goal.n == 4096
             );
             let bench = Bench::with(&params, Threads::ONE);
             let messages = adversarial(slots, bound);
@@ -338,6 +441,32 @@ mod tests {
                 "{goal:?}: {worst:e}"
             );
         }
+    }
+
+    /// They take half of the time: longer ones are there for what they do not reach.
+    #[test]
+    fn short_primes_are_taken_where_they_reach_the_goal() {
+        let goal = BootstrapGoal {
+            n: 4096,
+            slots: 16,
+            message: Message::Real,
+            bound: 1.0,
+            levels: 2,
+            most_levels: 2,
+            log2_error: -20.0,
+            log2_failure: -128.0,
+            weight: 32,
+            passes: 1,
+        };
+        let longest = |log2_error| {
+            let goal = BootstrapGoal { log2_error, ..goal };
+            let params = goal.plan(SecurityPolicy::insecure()).unwrap();
+            let main = params.main();
+            let longest = (0..=main.max_level()).map(|level| main.prime(level));
+            u64::BITS - longest.max().unwrap().leading_zeros()
+        };
+        assert!(longest(-20.0) <= SHORT as u32);
+        assert!(longest(-23.0) > SHORT as u32);
     }
 
     #[test]

@@ -49,7 +49,8 @@ def _found(goal: BootstrapGoal, security: int, standard: str) -> ParamRequest:
     between = made.output_level - made.input_level
     return ParamRequest(
         n=goal.n, data_bits=tuple(lengths["data_bits"]), special_bits=tuple(lengths["special_bits"]),
-        dnum=lengths["dnum"], log2_scale=round(lengths["log2_scale"]), bootstrapping=own, scheme="ckks", name="planned",
+        dnum=lengths["dnum"], log2_scale=round(lengths["log2_scale"]), secret=lengths["secret"], bootstrapping=own,
+        scheme="ckks", name="planned",
         source=f"planned: refreshes err by 2^{goal.log2_error:.1f} at most on values up to {goal.bound:g}, "
         f"{between} levels lie between two",
     )  # fmt: skip

@@ -110,7 +110,7 @@ check-all: ## Run each heavy check whole and write down what ran when; ARGS=--li
 # What `make bench` runs. WHAT: ours (our own operations and whole programs), kernels (key switches, keys and times in the
 # compiler's layouts), guarantees (both noise guarantees of 10,000 random kernels, half an hour), explore (coxHE's table
 # and space, NSGA-II beside the whole search, bounds on errors), lattigo (whole kernels beside the same in Lattigo,
-# needs Go), bootstrapping (a refresh beside other libraries, a quarter of an hour, 20 GiB of memory), peers (answers,
+# needs Go), bootstrapping (a refresh beside other libraries, twenty minutes, 22 GiB of memory), peers (answers,
 # noise and times beside other libraries from package registries, an hour), interchange (clients and servers of ours and
 # SEAL, ours and OpenFHE together), agreed (the workloads of HomomorphicEncryption.org's fhe-benchmarking).
 WHAT ?= ours

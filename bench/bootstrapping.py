@@ -3,13 +3,15 @@
 
     python bench/bootstrapping.py [--degrees 32768 65536] [--repeats 2] [--only LIBRARY ...] [--json]
 
-`make bench WHAT=bootstrapping` runs all of it, on one thread and one process at a time. It takes a quarter of an hour
-and 20 GiB of memory, and wants a machine that does nothing else. Ours and OpenFHE's messages are real numbers in all
-slots, Lattigo's complex ones. All have 128 bits and a secret that is not sparse; a sparse one stands in for it while
-the modulus is raised. Lattigo (built here, where Go is installed) has its default sets for that, OpenFHE's wheel
-(CPython 3.10) its own choice of primes at n = 2^16. `ours-precise` is a set of ours that is planned to be as exact as
-Lattigo's at n = 2^16. Each refreshes random messages and compares what it decrypts; the least time of the repeats
-counts. Levels are those left for the application. A peer that cannot be had is named and left out.
+`make bench WHAT=bootstrapping` runs all of it, on one thread and one process at a time. It takes twenty minutes and
+22 GiB of memory, and wants a machine that does nothing else. Ours and OpenFHE's messages are real numbers in all slots,
+Lattigo's complex ones, poulpy's a cosine and a sine. All have 128 bits; a sparse secret stands in for the set's own
+while the modulus is raised. Lattigo (built here, where Go is installed) has its default sets for that, OpenFHE's wheel
+(CPython 3.10) its own choice of primes at n = 2^16, poulpy-ckks (nightly Rust) the fastest preset of each degree whose
+keys fit 24 GiB. `ours-18` and `ours-20` are sets of ours that are planned to state an error of 2^-18 and 2^-20: as
+exact as poulpy's and Lattigo's at n = 2^16. Each refreshes messages and compares what it decrypts; the least time of
+the repeats counts. Levels are those left for the application. RINGSMITH_SIMD=avx2 holds ours and poulpy's to AVX2, the
+others have no code for more. A peer that cannot be had is named and left out.
 """
 
 from __future__ import annotations
@@ -25,10 +27,8 @@ HERE = Path(__file__).resolve().parent
 ROOT, PEERS = HERE.parent, HERE / "peers"
 sys.path.insert(0, str(PEERS))
 
-from run import UnavailableError, build_lattigo, openfhe_python, sh  # noqa: E402
+from run import UnavailableError, build_lattigo, build_poulpy, openfhe_python, sh  # noqa: E402
 
-#: Bits that our precise set states for every message: random ones are then as exact as under Lattigo's set.
-PRECISE = 20
 ONE_THREAD = {"GOMAXPROCS": "1", "OMP_NUM_THREADS": "1"}
 COLUMNS = (
     "library", "set", "n", "slots", "levels", "seconds", "us a slot and level", "average bits", "least bits",
@@ -45,11 +45,15 @@ def ours(degree: int, repeats: int) -> list[str]:
     return [str(binary), "--degree", str(degree), "--memory", memory, "--repeats", str(repeats), "--json"]
 
 
-def precise(degree: int, repeats: int) -> list[str]:
-    """Return the command of this repository's example with a set as exact as Lattigo's."""
-    if degree != 1 << 16:
-        raise UnavailableError("at n = 32768 our set is as exact as Lattigo's")
-    return [*ours(degree, repeats), "--bits", str(PRECISE)]
+def planned(bits: int) -> Callable[[int, int], list[str]]:
+    """Return what gives the command of this repository's example with a set that states so many bits."""
+
+    def command(degree: int, repeats: int) -> list[str]:
+        if degree != 1 << 16:
+            raise UnavailableError("at n = 32768 our set is as exact as Lattigo's")
+        return [*ours(degree, repeats), "--bits", str(bits)]
+
+    return command
 
 
 def lattigo(degree: int, repeats: int) -> list[str]:
@@ -65,11 +69,18 @@ def openfhe(degree: int, repeats: int) -> list[str]:
     return [openfhe_python(), str(PEERS / "python" / "openfhe_bootstrap.py"), "16", str(repeats)]
 
 
+def poulpy(degree: int, repeats: int) -> list[str]:
+    """Return the command of poulpy's program."""
+    return [build_poulpy(), str(degree.bit_length() - 1), str(repeats)]
+
+
 LIBRARIES: dict[str, Callable[[int, int], list[str]]] = {
     "ours": ours,
-    "ours-precise": precise,
+    "ours-18": planned(18),
+    "ours-20": planned(20),
     "lattigo": lattigo,
     "openfhe": openfhe,
+    "poulpy": poulpy,
 }
 
 

@@ -3,10 +3,10 @@
 
     python bench/resnet20_server.py FOLDER --threads 1 [--resume]
 
-Reads `program`, `keys`, `sent-0`, `sent-1`, ... of the folder; leaves `result-0`, ... there, and in `report-0.json`, ...
-the seconds of each part of a run (from one refresh to the next), of each kind of operation, and the most memory it
-took so far; `report.json` has what is of all images. With `--resume` images that have a result are left out, and the
-one that a killed run was at goes on from its last refresh.
+Reads `program`, `keys`, `sent-0`, `sent-1`, ... of the folder; leaves `result-0`, ... there, and in `report-0.json`
+and so on the seconds of each part of a run (from one refresh to the next), of each kind of operation, and the most
+memory it took so far; `report.json` has what is of all images. With `--resume` images that have a result are left out,
+and the one that a killed run was at goes on from its last refresh.
 """
 
 from __future__ import annotations

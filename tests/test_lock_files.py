@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("Cargo.lock", "fuzz/Cargo.lock", "bench/peers/rust/Cargo.lock")
+LOCKS = ("Cargo.lock", "fuzz/Cargo.lock", "bench/peers/poulpy/Cargo.lock", "bench/peers/rust/Cargo.lock")
 
 Table = dict[str, Any]
 

@@ -58,7 +58,9 @@ def test_groups_that_are_installed_together_agree() -> None:
     assert [name for name, found in versions.items() if len(found) > 1] == []
 
 
-@pytest.mark.parametrize("manifest", ["Cargo.lock", "fuzz/Cargo.lock", "bench/peers/rust/Cargo.lock"])
+@pytest.mark.parametrize(
+    "manifest", ["Cargo.lock", "fuzz/Cargo.lock", "bench/peers/poulpy/Cargo.lock", "bench/peers/rust/Cargo.lock"]
+)
 def test_every_rust_package_has_a_checksum(manifest: str) -> None:
     for package in tomllib.loads((ROOT / manifest).read_text())["package"]:
         if not package["name"].startswith(("ringsmith", "fuzz", "peers")) or "source" in package:

@@ -139,10 +139,14 @@ def held(peer: Peer, level: str, *command: str, **env: str) -> Peer:
     return Peer(name, list(command) or peer.command, env=tuple(env.items()), held=level, thread_counts=(1,))
 
 
+def processor_flags() -> set[str]:
+    """What instructions this processor has, as Linux names them."""
+    return set(re.findall(r"^flags\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M)[0].split())
+
+
 def at_avx2(peer: Peer, *command: str, **env: str) -> list[Peer]:
     """The program held to AVX2, where the processor has more: ours at its best is elsewhere the same."""
-    flags = set(re.findall(r"^flags\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M)[0].split())
-    return [held(peer, AVX2, *command, **env)] if {"avx512f", "avx512dq"} <= flags else []
+    return [held(peer, AVX2, *command, **env)] if {"avx512f", "avx512dq"} <= processor_flags() else []
 
 
 def build_rust() -> list[Peer]:
@@ -194,6 +198,23 @@ def build_lattigo() -> list[Peer]:
     binary = BUILD / "lattigo"
     sh(["go", "build", "-o", str(binary), "."], cwd=HERE / "lattigo")
     return [Peer("Lattigo 6.2.0", [str(binary)], memory=(str(binary), "memory"))]
+
+
+def build_poulpy() -> str:
+    """The program that refreshes with poulpy-ckks 0.10.0, for AVX-512 IFMA, or for AVX2 where RINGSMITH_SIMD asks for
+    that or the processor has no more. It takes nightly Rust, for the crate's `f128` and what a crate below it needs."""
+    nightly = os.environ.get("RINGSMITH_NIGHTLY", "nightly")
+    found = subprocess.run(["rustc", f"+{nightly}", "--version"], capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise UnavailableError(f"it needs nightly Rust: rustup toolchain install {nightly}")
+    best = "avx512ifma" in processor_flags() and os.environ.get("RINGSMITH_SIMD") != "avx2"
+    folder, features, flags = "poulpy-avx2", [], "+avx2,+fma"
+    if best:
+        folder, features, flags = "poulpy", ["--features", "ifma"], "+avx512f,+avx512ifma,+avx512vl"
+    manifest, target = str(HERE / "poulpy/Cargo.toml"), BUILD / folder
+    build = ["cargo", f"+{nightly}", "build", "--release", "--locked", "--manifest-path", manifest]
+    sh([*build, "--target-dir", str(target), *features], env={"RUSTFLAGS": f"-C target-feature={flags}"})
+    return str(target / "release/ringsmith-peers-poulpy")
 
 
 def peers_python() -> str:

@@ -8,7 +8,7 @@
 Lattigo's complex ones, poulpy's a cosine and a sine. All have 128 bits; a sparse secret stands in for the set's own
 while the modulus is raised. Lattigo (built here, where Go is installed) has its default sets for that, OpenFHE's wheel
 (CPython 3.10) its own choice of primes at n = 2^16, poulpy-ckks (nightly Rust) the fastest preset of each degree whose
-keys fit 24 GiB. `ours-18` and `ours-20` are sets of ours that are planned to state an error of 2^-18 and 2^-20: as
+keys fit 24 GiB. `ours-17` and `ours-20` are sets of ours that are planned to state an error of 2^-17 and 2^-20: as
 exact as poulpy's and Lattigo's at n = 2^16. Each refreshes messages and compares what it decrypts; the least time of
 the repeats counts. Levels are those left for the application. RINGSMITH_SIMD=avx2 holds ours and poulpy's to AVX2, the
 others have no code for more. A peer that cannot be had is named and left out.
@@ -76,7 +76,7 @@ def poulpy(degree: int, repeats: int) -> list[str]:
 
 LIBRARIES: dict[str, Callable[[int, int], list[str]]] = {
     "ours": ours,
-    "ours-18": planned(18),
+    "ours-17": planned(17),
     "ours-20": planned(20),
     "lattigo": lattigo,
     "openfhe": openfhe,

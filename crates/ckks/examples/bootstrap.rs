@@ -8,8 +8,9 @@
 //!     [--repeats TIMES] [--json]
 //! ```
 //!
-//! `--bits` plans a set ([`BootstrapGoal`]) that states an error of 2^-BITS at most for every message, with `--levels`
-//! left at least, 10 unless asked; random messages err less. Without it the degree has a set written down here.
+//! `--bits` plans a set ([`BootstrapGoal`]) that states an error of 2^-BITS at most for every message; random messages
+//! err less. It leaves `--levels`, or without that as many as make a level cheapest, 10 at least. Without `--bits` the
+//! degree has a set written down here.
 //!
 //! `--lattigo` takes the primes and secrets of Lattigo's N16QP1546H192H32, which has 26.6 bits there for random
 //! messages; its secret of weight 192 is below 128 bits by today's tables. Messages become coefficients before the
@@ -81,7 +82,7 @@ const CHAINS: [Chain; 3] = [
     },
 ];
 
-/// Levels that a planned set leaves at least, unless asked, and at most.
+/// Levels that a planned set leaves unless asked, at least and at most.
 const LEVELS: (usize, usize) = (10, 64);
 
 impl Chain {
@@ -123,9 +124,9 @@ impl Chain {
 struct Arguments {
     chain: &'static Chain,
     slots: usize,
-    /// Of the error that a planned set states, and its levels.
+    /// Of the error that a planned set states, and its levels, at least and at most.
     bits: Option<usize>,
-    levels: usize,
+    levels: (usize, usize),
     threads: usize,
     memory: Option<usize>,
     wire: Option<usize>,
@@ -183,7 +184,7 @@ fn arguments() -> Result<Arguments, String> {
         chain,
         slots: values.get("--slots").copied().unwrap_or(degree / 2),
         bits,
-        levels: values.get("--levels").copied().unwrap_or(LEVELS.0),
+        levels: values.get("--levels").map_or(LEVELS, |own| (*own, *own)),
         threads: values.get("--threads").copied().unwrap_or(1),
         memory: values.get("--memory").map(|mib| mib << 20),
         wire: values.get("--wire").map(|mib| mib << 20),
@@ -320,8 +321,8 @@ fn planned(arguments: &Arguments, bits: usize) -> Result<(CkksParams, BootstrapL
         slots: arguments.slots,
         message: arguments.chain.message,
         bound: own.bound,
-        levels: arguments.levels,
-        most_levels: LEVELS.1.max(arguments.levels),
+        levels: arguments.levels.0,
+        most_levels: arguments.levels.1,
         log2_error: -(bits as f64),
         log2_failure: own.log2_failure,
         weight: own.weight,

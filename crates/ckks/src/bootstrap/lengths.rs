@@ -42,7 +42,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Of the special primes.
+    /// Of the longest prime, and of special primes at most.
     pub fn special(&self) -> i32 {
         self.first.max(self.reduction).max(self.coeffs_to_slots)
     }
@@ -58,10 +58,16 @@ impl Lengths {
         ]
     }
 
+    /// The length of each data prime, from below.
+    pub fn each(&self, literal: &BootstrapLiteral, levels: usize) -> Vec<i32> {
+        let runs = self.runs(literal, levels).into_iter();
+        runs.flat_map(|(bits, count)| std::iter::repeat_n(bits, count))
+            .collect()
+    }
+
     /// Bits of all data primes.
     pub fn bits(&self, literal: &BootstrapLiteral, levels: usize) -> i32 {
-        let runs = self.runs(literal, levels);
-        runs.iter().map(|(bits, count)| bits * *count as i32).sum()
+        self.each(literal, levels).iter().sum()
     }
 }
 
@@ -226,11 +232,8 @@ impl<'a> Finder<'a> {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(place) => place.insert(reduction_of(n, literal)?).clone(),
         };
-        let runs = lengths.runs(literal, self.goal.levels);
-        let primes: Vec<u64> = runs
-            .iter()
-            .flat_map(|(bits, count)| std::iter::repeat_n(1u64 << bits, *count))
-            .collect();
+        let each = lengths.each(literal, self.goal.levels);
+        let primes: Vec<u64> = each.into_iter().map(|bits| 1u64 << bits).collect();
         // As many digits as the fewest special primes make: the keys' noise hardly counts.
         let special = vec![1u64 << lengths.special(); primes.len().div_ceil(2 * DIGITS)];
         let digits = primes.len().div_ceil(special.len());

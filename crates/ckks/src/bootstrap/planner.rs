@@ -4,7 +4,7 @@
 //! Reductions that reach half of the error, one for each largest ratio that is allowed, are joined with every number of
 //! levels of the transforms and each secret. For each the shortest primes are estimated ([`Finder`]), then as many
 //! special primes and levels as the policy has room for, one by one. What is left is tried in the order of its price
-//! for each level, the residue polynomials that all key switches read, each by what its prime's length costs. The first
+//! for each level, the residue polynomials that all key switches read, doubled at levels with long primes. The first
 //! whose exact bound reaches the goal is taken.
 
 use super::dft::{Direction, diagonal_numbers, even_split};
@@ -29,7 +29,10 @@ const SPARE: f64 = 0.5;
 /// Coefficients ±1 of the sparser secret that sets are planned for beside a ternary one: it makes every rounding some
 /// bits smaller, and a modulus as secure a little shorter.
 const SPARSER: u32 = 1024;
-/// What transforms and sums of primes above [`SHORT`] bits take beside others (docs/performance.md).
+/// Bits that the special primes together are longer than a digit: the keys' noise then counts little beside roundings.
+const ABOVE_DIGIT: i32 = 10;
+/// What key switches take where a prime is above [`SHORT`] bits, the same for short ones being 1: sums of products leave
+/// 52 bits, and doubles, for all primes of a level (docs/performance.md).
 const LONG_EFFORT: f64 = 2.0;
 /// Sets that are made before the goal is given up, and how often the lengths of one are mended.
 const MOST_TRIED: usize = 6;
@@ -50,8 +53,7 @@ struct Candidate {
     literal: BootstrapLiteral,
     main: Main,
     lengths: Lengths,
-    special: usize,
-    levels: usize,
+    chain: Chain,
     /// Of a level.
     price: f64,
 }
@@ -219,22 +221,18 @@ impl BootstrapGoal {
         lengths: Lengths,
         costs: &Costs,
     ) -> Option<Candidate> {
-        let least = lengths.bits(literal, self.levels);
-        let runs = lengths.runs(literal, self.most_levels);
-        let primes = runs.iter().map(|(_, count)| count).sum::<usize>();
-        let all = (1..=primes.div_ceil(DIGITS)).filter_map(|special| {
-            let left = main.room - f64::from(least + special as i32 * lengths.special());
-            let more = (left / f64::from(lengths.scale)).floor();
-            let levels = (more >= 0.0).then_some((self.levels as f64 + more) as usize)?;
-            let levels = levels.min(self.most_levels);
-            let read = Read::new(&lengths, literal, levels, special);
-            let price = self.price(literal, &read, costs) / levels as f64;
+        let most = lengths.each(literal, self.most_levels).len();
+        let all = (1..=most.div_ceil(DIGITS)).filter_map(|special| {
+            let levels = (self.levels..=self.most_levels).rev();
+            let mut chains = levels.map(|levels| Chain::new(&lengths, literal, levels, special));
+            let chain = chains.find(|chain| f64::from(chain.bits()) <= main.room)?;
+            let levels = chain.levels;
+            let price = self.price(literal, &Read::new(&chain), costs) / levels as f64;
             Some(Candidate {
                 literal: literal.clone(),
                 main,
                 lengths,
-                special,
-                levels,
+                chain,
                 price,
             })
         });
@@ -243,7 +241,7 @@ impl BootstrapGoal {
 
     /// What the key switches of a refresh read.
     fn price(&self, literal: &BootstrapLiteral, read: &Read, costs: &Costs) -> f64 {
-        let top = read.top();
+        let top = read.top;
         let transforms = [
             (
                 &costs[0][literal.slots_to_coeffs],
@@ -305,19 +303,18 @@ impl BootstrapGoal {
 
     /// The set of a candidate.
     fn main_set(&self, own: &Candidate, policy: SecurityPolicy) -> Result<CkksParams, Error> {
-        let runs = own.lengths.runs(&own.literal, own.levels);
-        let special = (own.lengths.special().min(LONGEST), own.special);
         let mut primes: Vec<u64> = Vec::new();
-        for (bits, count) in runs.into_iter().chain([special]) {
+        let all = own.chain.data.iter().chain(&own.chain.special);
+        for bits in all {
             let order = 2 * self.n as u64;
-            let more = ntt_primes(bits as u32, order, count, Search::Down, &primes);
+            let more = ntt_primes(*bits as u32, order, 1, Search::Down, &primes);
             primes.extend(more.map_err(|e| Error::Rns(e.into()))?);
         }
-        let p = primes.split_off(primes.len() - own.special);
+        let p = primes.split_off(own.chain.data.len());
         let main = CkksParamsLiteral {
             rlwe: RlweParamsLiteral {
                 n: self.n,
-                dnum: primes.len().div_ceil(own.special),
+                dnum: own.chain.digits(),
                 q: primes,
                 p,
                 secret: own.main.secret,
@@ -329,45 +326,73 @@ impl BootstrapGoal {
     }
 }
 
-/// What a key switch reads at each level, in residue polynomials of short primes.
-struct Read {
-    /// Of all data primes up to each, from below.
-    below: Vec<f64>,
-    special: usize,
-    /// Of all special primes.
-    of_special: f64,
+/// Lengths of all primes of a set in bits, data primes from below.
+#[derive(Clone, Debug)]
+struct Chain {
+    levels: usize,
+    data: Vec<i32>,
+    special: Vec<i32>,
 }
 
-impl Read {
+impl Chain {
+    /// With that many special primes, each as long as the longest digit asks for, or as the longest prime.
     fn new(lengths: &Lengths, literal: &BootstrapLiteral, levels: usize, special: usize) -> Self {
-        let runs = lengths.runs(literal, levels).into_iter();
-        let each = runs.flat_map(|(bits, count)| std::iter::repeat_n(effort(bits), count));
-        let below = each.scan(0.0, |sum, own| {
-            *sum += own;
-            Some(*sum)
-        });
+        let data = lengths.each(literal, levels);
+        let digit = data.len().div_ceil(data.len().div_ceil(special));
+        let longest = data.chunks(digit).map(|own| own.iter().sum::<i32>()).max();
+        let each = (longest.unwrap_or(0) + ABOVE_DIGIT).div_euclid(special as i32) + 1;
         Self {
-            below: below.collect(),
-            special,
-            of_special: special as f64 * effort(lengths.special()),
+            levels,
+            data,
+            special: vec![each.min(lengths.special()); special],
         }
     }
 
-    /// All data primes.
-    fn top(&self) -> usize {
-        self.below.len()
+    fn bits(&self) -> i32 {
+        self.data.iter().chain(&self.special).sum()
+    }
+
+    fn digits(&self) -> usize {
+        self.data.len().div_ceil(self.special.len())
+    }
+}
+
+/// What a key switch reads at each level, in residue polynomials of short primes.
+struct Read {
+    /// Data primes.
+    top: usize,
+    /// How many of them, from below, are short, all special primes being short too; else none.
+    short: usize,
+    /// Primes of a digit.
+    digit: usize,
+    special: usize,
+}
+
+impl Read {
+    fn new(chain: &Chain) -> Self {
+        let long = |bits: &i32| *bits > SHORT;
+        let top = chain.data.len();
+        let short = match chain.special.iter().any(long) {
+            true => 0,
+            false => chain.data.iter().position(long).unwrap_or(top),
+        };
+        Self {
+            top,
+            short,
+            digit: top.div_ceil(chain.digits()),
+            special: chain.special.len(),
+        }
     }
 
     /// With that many data primes.
     fn of(&self, limbs: usize) -> f64 {
-        limbs.div_ceil(self.special) as f64 * (self.below[limbs - 1] + self.of_special)
+        let read = (limbs.div_ceil(self.digit) * (limbs + self.special)) as f64;
+        if limbs <= self.short {
+            read
+        } else {
+            LONG_EFFORT * read
+        }
     }
-}
-
-/// What a residue polynomial of such a prime takes, the same for one of at most 50 bits being 1: longer ones leave the
-/// products of 52 bits, and those in doubles.
-fn effort(bits: i32) -> f64 {
-    if bits <= SHORT { 1.0 } else { LONG_EFFORT }
 }
 
 #[cfg(test)]

@@ -59,6 +59,14 @@ def test_outcomes_are_written_and_a_run_goes_on(tool: Any, tmp_path: Path, capfd
     assert "failed on 0123456789" in said
 
 
+def test_a_check_that_was_killed_says_nothing_of_the_commit(tool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool, "CHECKS", {"killed": "ends by a signal"})
+    (tool.ROOT / "Makefile").write_text("killed:\n\t@kill -TERM $$PPID; sleep 1\n")
+    with pytest.raises(KeyboardInterrupt):
+        tool.main(["killed"])
+    assert not tool.STORE.exists()
+
+
 def test_names_that_are_none_are_refused(tool: Any, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         tool.main(["sanitise"])

@@ -133,6 +133,9 @@ def run(name: str, here: str, *, again: bool = False) -> Ran:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait()
             raise
+    if status < 0:
+        # Killed from outside: that says nothing of the commit.
+        raise KeyboardInterrupt
     # make turns each failure into its own 2 and says what the recipe's was.
     text = (LOGS / f"{name}.log").read_text(errors="replace")
     outcome = PASSED if status == 0 else NOT_RUN if f"{name}] Error 2" in text else FAILED

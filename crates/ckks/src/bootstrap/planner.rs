@@ -115,17 +115,18 @@ impl BootstrapGoal {
         })
     }
 
-    /// The secrets that sets are planned for.
+    /// The secrets that sets are planned for: ternary, and the sparser one where the policy knows it.
     fn mains(&self, policy: SecurityPolicy) -> Result<Vec<Main>, Error> {
-        let mut secrets = vec![SecretDistribution::default()];
-        if 2 * (SPARSER as usize) < self.n {
-            secrets.push(SecretDistribution::FixedWeight { weight: SPARSER });
-        }
-        let mains = secrets.into_iter().map(|secret| {
+        let main = |secret| -> Result<Main, Error> {
             let room = self.room(secret, policy)?;
             Ok(Main { secret, room })
-        });
-        mains.collect()
+        };
+        let mut mains = vec![main(SecretDistribution::default())?];
+        if 2 * (SPARSER as usize) < self.n {
+            let sparser = main(SecretDistribution::FixedWeight { weight: SPARSER })?;
+            mains.extend(Some(sparser).filter(|sparser| sparser.room > 0.0));
+        }
+        Ok(mains)
     }
 
     /// Bits of modulus that the policy has room for with such a secret.

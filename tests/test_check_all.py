@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,26 @@ def test_a_check_that_was_killed_says_nothing_of_the_commit(tool: Any, monkeypat
     with pytest.raises(KeyboardInterrupt):
         tool.main(["killed"])
     assert not tool.STORE.exists()
+
+
+def test_a_kill_ends_what_was_started(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/check_all.py").write_text((ROOT / "tools/check_all.py").read_text())
+    (tmp_path / "Makefile").write_text("audit:\n\t@echo $$$$ > pid.new; mv pid.new pid; sleep 60; true\n")
+    own = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], [*own, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    tool = subprocess.Popen([sys.executable, "tools/check_all.py", "audit"], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    pid = tmp_path / "pid"
+    until = time.monotonic() + 30
+    while not pid.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    tool.terminate()
+    assert tool.wait(30) == 130
+    while time.monotonic() < until and Path(f"/proc/{pid.read_text().strip()}").exists():
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+    assert not (tmp_path / "spec").exists()
 
 
 def test_names_that_are_none_are_refused(tool: Any, capfd: pytest.CaptureFixture[str]) -> None:

@@ -184,6 +184,8 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    # A kill ends what was started as an interrupt does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -384,12 +384,12 @@ def test_the_smallest_named_set_that_is_accurate_enough_refreshes() -> None:
 
 @pytest.mark.slow
 def test_two_passes_are_planned_where_one_is_not_exact_enough() -> None:
-    program = through(1e-9, 33).compile()
+    program = through(1e-10, 33).compile()
     given = program.params.bootstrapping
     assert given is not None
     assert (program.params.name, given.passes) == ("planned", 2)
     assert program.params.security.bits >= 128
-    assert 2**program.noise_bits < 1e-9
+    assert 2**program.noise_bits < 1e-10
 
 
 @pytest.mark.slow

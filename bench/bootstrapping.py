@@ -46,7 +46,7 @@ def ours(degree: int, repeats: int) -> list[str]:
 
 
 def planned(bits: int) -> Callable[[int, int], list[str]]:
-    """Return what gives the command of this repository's example with a set that states so many bits."""
+    """Return what gives the command of this repository's example with a set that states these bits."""
 
     def command(degree: int, repeats: int) -> list[str]:
         if degree != 1 << 16:

@@ -31,8 +31,8 @@ const SPARE: f64 = 0.5;
 const SPARSER: u32 = 1024;
 /// Bits that the special primes together are longer than a digit: the keys' noise then counts little beside roundings.
 const ABOVE_DIGIT: i32 = 10;
-/// What key switches take where a prime is above [`SHORT`] bits, the same for short ones being 1: sums of products leave
-/// 52 bits, and doubles, for all primes of a level (docs/performance.md).
+/// What key switches take where a prime is above [`SHORT`] bits, 1 being what they take of short ones: sums of products
+/// leave 52 bits, and doubles, for all primes of a level (docs/performance.md).
 const LONG_EFFORT: f64 = 2.0;
 /// Sets that are made before the goal is given up, and how often the lengths of one are mended.
 const MOST_TRIED: usize = 6;

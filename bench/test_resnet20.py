@@ -111,7 +111,7 @@ TINY = {"tolerance": 1e3, "guarantee": "probable", "allow_insecure": True, "inne
 
 
 def test_client_and_server_are_processes_that_share_files_alone(
-    small: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made, images = small
     monkeypatch.setattr(resnet20, "FOLDER", tmp_path)
@@ -119,9 +119,14 @@ def test_client_and_server_are_processes_that_share_files_alone(
     assert found["correct"]
     assert found["error"] < 1e-3
     assert found["refreshes"] + 1 == len(found["parts"])
-    assert sum(part["seconds"] for part in found["parts"]) < 1.1 * max(found["average_seconds"], 1)
+    assert sum(part["seconds"] for part in found["parts"]) < 1.1 * max(found["evaluation_seconds"], 1)
+    assert found["evaluation_seconds"] <= found["average_seconds"]
     assert 0 < found["server_load_peak_bytes"] <= found["server_peak_bytes"]
-    assert not list(tmp_path.iterdir())
+    assert found["keys_file_bytes"] > found["program_file_bytes"] > 0
+    # Nothing stays behind, the secret key least of all.
+    assert list(tmp_path.iterdir()) == []
+    resnet20.show(found)
+    assert f"\n{len(found['parts']):4}  " in capfd.readouterr().out
 
 
 def test_a_run_goes_on_with_the_images_that_have_no_result_yet(
@@ -145,3 +150,22 @@ def test_a_run_goes_on_with_the_images_that_have_no_result_yet(
     assert caught.value.code == 2
     assert "another network or other options; name another" in capfd.readouterr().err
     assert (tmp_path / "result-0").read_bytes() == first
+
+
+def test_a_server_that_refuses_ends_the_run(tmp_path: Path, small: tuple[Any, Any]) -> None:
+    (tmp_path / "state").write_bytes(b"not one")
+    made, images = small
+    task = resnet20.Task(made, images, images[:1], None, TINY | {"params": tiny()})
+    with pytest.raises(SystemExit, match=r"the server ended with status 1$"):
+        resnet20.run(task, 1, 1, tmp_path)
+
+
+def test_the_network_has_the_shape_of_resnet_20() -> None:
+    nodes = {"Conv": 0, "Relu": 0, "Add": 0}
+    images = np.random.default_rng(0).uniform(size=(2, 3, 32, 32))
+    made = resnet20.Network(images, "relu")
+    last = resnet20.trunk(made, resnet20.Shape())
+    for own in made.nodes:
+        nodes[own.op_type] += 1
+    assert nodes == {"Conv": 21, "Relu": 19, "Add": 9}
+    assert made.values[last].shape == (2, 64, 8, 8)

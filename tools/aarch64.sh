@@ -57,7 +57,8 @@ case $which in
       simd:: smallest up_to_2_pow_9 vector_loops known
     ;;
   whole)
-    tests -p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks --tests
+    tests --profile checked --tests \
+      -p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks
     ;;
   count)
     mkdir -p build

@@ -29,7 +29,8 @@ address() {
   export RUSTFLAGS="-Zsanitizer=address" RINGSMITH_HUGE_PAGES=0
   # Tests ask for more memory than there is: they expect no memory, as from the system's allocator, not an end.
   export ASAN_OPTIONS="allocator_may_return_null=1"
-  local run=(cargo "$nightly" test --locked --quiet --target "$host" --target-dir "$target/address" "${packages[@]}" --tests)
+  local run=(cargo "$nightly" test --locked --quiet --profile checked --target "$host" --target-dir "$target/address")
+  run+=("${packages[@]}" --tests)
   for level in portable ""; do
     echo "== AddressSanitizer, ${level:-best path}"
     # The comparison of paths starts children for each of them: once is enough.
@@ -40,7 +41,8 @@ address() {
 thread() {
   # crossbeam orders memory with fences, which ThreadSanitizer does not see, unless it is told of the sanitizer.
   export RUSTFLAGS="-Zsanitizer=thread --cfg crossbeam_sanitize_thread" TSAN_OPTIONS="halt_on_error=1"
-  local run=(cargo "$nightly" test --locked --quiet -Zbuild-std --target "$host" --target-dir "$target/thread")
+  local run=(cargo "$nightly" test --locked --quiet --profile checked -Zbuild-std --target "$host")
+  run+=(--target-dir "$target/thread")
   echo "== ThreadSanitizer"
   "${run[@]}" -p ringsmith-bfv -p ringsmith-ckks --test shared
   "${run[@]}" -p ringsmith-rlwe --lib -- threads

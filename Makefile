@@ -81,7 +81,7 @@ test-simd: ## The engine's tests under every instruction set of this processor
 test-arm: ## The engine's tests on AArch64, under qemu-user; ARGS=count counts a butterfly's instructions
 	@tools/aarch64.sh $(ARGS)
 
-sanitize: ## AddressSanitizer, ThreadSanitizer, Miri (needs a nightly toolchain; see docs/testing.md)
+sanitize: ## AddressSanitizer, ThreadSanitizer, Miri
 	@tools/sanitize.sh
 
 constant-time: ## Do keys, encryption, decryption leak by branch, address or time? (needs valgrind)

@@ -8,18 +8,26 @@
 # miri:    undefined behaviour in the storage of residues, portable path.
 # miri-schemes: both schemes in the smallest ring, interpreted; many minutes.
 #
-# Needs a nightly toolchain with the components rust-src and miri:
-#   rustup toolchain install nightly --component rust-src --component miri
-# RINGSMITH_NIGHTLY names another toolchain than "nightly".
+# Needs a nightly toolchain with the components rust-src and miri, and installs what is missing where rustup is there.
+# RINGSMITH_NIGHTLY names another toolchain than "nightly". Status 2: something is missing and cannot be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-nightly=+${RINGSMITH_NIGHTLY:-nightly}
+toolchain=${RINGSMITH_NIGHTLY:-nightly}
+nightly=+$toolchain
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(address thread miri)
-rustc "$nightly" --version >/dev/null 2>&1 || {
-  echo "no nightly toolchain: rustup toolchain install nightly --component rust-src --component miri" >&2
-  exit 2
+has_nightly() { rustc "$nightly" --version >/dev/null 2>&1; }
+has_components() {
+  has_nightly && [ -e "$(rustc "$nightly" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] \
+    && cargo "$nightly" miri --version >/dev/null 2>&1
 }
+has_nightly || rustup toolchain install "$toolchain" --profile minimal >/dev/null 2>&1 || true
+has_components || rustup component add --toolchain "$toolchain" rust-src miri >/dev/null 2>&1 || true
+if ! has_components; then
+  echo "sanitize: not run, a toolchain is missing:" \
+    "rustup toolchain install $toolchain --component rust-src --component miri" >&2
+  exit 2
+fi
 host=$(rustc "$nightly" -vV | sed -n 's/^host: //p')
 # Build products of instrumented code stay apart from the usual ones.
 target=${CARGO_TARGET_DIR:-target}/sanitize

@@ -34,18 +34,23 @@ _SURE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Scores of rows, and what they mean. `parts`: fitted estimators whose scores are the columns, where there are."""
+    """Scores of rows, and what they mean.
+
+    `parts`: fitted estimators whose scores are the columns, where there are. `shares` makes probabilities of scores,
+    where they follow from them.
+    """
 
     scores: Rows
     decision: Decision
     parts: tuple[Any, ...] = ()
+    shares: Rows | None = None
 
     def is_of(self, predict: Callable[[Array], Any], box: Box) -> bool:
         """Return whether the decision gives what `predict` gives on the box's points, near ties aside."""
         scores = in_parts(self.scores, box.points)
         expected = np.asarray(predict(box.points))
         found = self.decision.labels(scores)
-        if isinstance(self.decision, Values):
+        if self.decision.classes is None:
             return agrees(two_axes(found), two_axes(expected))
         sure = self.decision.gap(scores) > _CLOSE * max(float(np.abs(scores).max(initial=0.0)), 1e-300)
         same = found.reshape(len(found), -1) == expected.reshape(len(expected), -1)

@@ -78,6 +78,15 @@ class Pairs:
 
     def labels(self, scores: Array) -> NDArray[Any]:
         """Return the classes with most votes (rows,)."""
+        votes = self.ranks(scores) if self.confident else self._votes(scores)[0]
+        return np.asarray(self.classes[votes.argmax(axis=1)])
+
+    def ranks(self, scores: Array) -> Array:
+        """Return a number for each class (rows, classes): its votes, and its squeezed sum of scores."""
+        votes, sums = self._votes(scores)
+        return np.asarray(votes + sums / (3 * (np.abs(sums) + 1)))
+
+    def _votes(self, scores: Array) -> tuple[Array, Array]:
         votes = np.zeros((len(scores), len(self.classes)))
         sums = np.zeros_like(votes)
         for score, (i, j) in zip(scores.T, combinations(range(len(self.classes)), 2), strict=True):
@@ -85,9 +94,7 @@ class Pairs:
             votes[:, j] += score <= 0
             sums[:, i] += score
             sums[:, j] -= score
-        if self.confident:
-            votes += sums / (3 * (np.abs(sums) + 1))
-        return np.asarray(self.classes[votes.argmax(axis=1)])
+        return votes, sums
 
     def gap(self, scores: Array) -> Array:
         """Return how far each row's scores are from another vote."""
@@ -118,7 +125,26 @@ class Several:
         return np.asarray(np.min([p.gap(s) for p, s in zip(self.parts, self._split(scores), strict=True)], axis=0))
 
 
-Decision = Values | Largest | Signs | Pairs | Several
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """What an ensemble says whose members have the scores (rows, scores): classes, or values (None).
+
+    `ensemble` has scikit-learn's methods, which take scores in place of features.
+    """
+
+    ensemble: Any
+    classes: NDArray[Any] | None
+
+    def labels(self, scores: Array) -> NDArray[Any]:
+        """Return classes or values (rows,)."""
+        return np.asarray(self.ensemble.predict(scores))
+
+    def gap(self, scores: Array) -> Array:
+        """Return zeros: how far an ensemble is from another answer is not known."""
+        return np.zeros(len(scores))
+
+
+Decision = Values | Largest | Signs | Pairs | Several | Combined
 
 
 def decision_of(classes: Any) -> Decision:

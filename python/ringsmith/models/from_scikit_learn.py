@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringsmith.errors import InputError, RingsmithError
-from ringsmith.models.answers import Answer, answers
+from ringsmith.models.answers import Answer
 from ringsmith.models.calibration import calibrated, data_rows, ranges
 from ringsmith.models.model import Model
 from ringsmith.models.network import Input
 from ringsmith.models.options import options_of
 from ringsmith.models.probing import Box, Map, Rows, applied, degree, held, hidden, in_parts, polynomial_maps, two_axes
 from ringsmith.models.remedies import remedy
+from ringsmith.models.stand_ins import all_answers, with_probabilities
 from ringsmith.models.structure import beside, structures
 from ringsmith.progress import tell, telling
 
@@ -53,7 +54,7 @@ def from_sklearn(model: Any, data: Any, **options: Any) -> Model:
     kind, result = type(steps[-1].model).__name__, made(Input(size))
     if result.size == 0:
         raise InputError(f"from_sklearn: {kind}, as fitted, gives no number; fitted to other data it would do")
-    return calibrated(kind.lower(), result, rows, answer.decision, found)
+    return replace(calibrated(kind.lower(), result, rows, answer.decision, found), shares=answer.shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +128,11 @@ def _converted(steps: list[_Step], box: Box, first: Callable[[Array], Any]) -> t
     refusals: list[InputError] = []
     for answer in _own_answers(last, boxes[-1], given):
         try:
-            return _chain(before, transforms, boxes, last, answer), answer
+            made = _chain(before, transforms, boxes, last, answer)
         except InputError as error:
             refusals.append(error)
+            continue
+        return made, _with_probabilities(last, answer, boxes[-1], given)
     if refusals:
         raise refusals[0]
     raise InputError(f"from_sklearn: {_told(last)} {remedy(last.model)}")
@@ -192,10 +195,16 @@ def _own_answers(last: _Step, box: Box, first: Callable[[Array], Any] | None) ->
     return found
 
 
+def _with_probabilities(last: _Step, answer: Answer, box: Box, first: Callable[[Array], Any] | None) -> Answer:
+    if not hasattr(last.model, "predict_proba"):
+        return answer
+    return with_probabilities(answer, last.model, box.points, _called(last, "predict_proba", first)(box.points))
+
+
 def _listed(last: _Step, box: Box) -> Iterator[Answer]:
     """Yield the answers that an estimator may have, until its attributes are not what they look like."""
     try:
-        yield from answers(last.model, box.points)
+        yield from all_answers(last.model, box.points)
     except Exception as error:  # an estimator may raise anything
         tell(f"{last.name}: {type(error).__name__} in what looks like its parts")
 

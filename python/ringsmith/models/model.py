@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -95,7 +95,7 @@ class Model:
     `kernel`; `encode` does it. `calibration` holds each activation's approximation with its interval and error.
     `deviation` is by how much the polynomials move a score of the calibration data at most, `share` the same as a part
     of that score's extent; `extent` is the largest of the scores' extents. `squares` holds the largest magnitude that
-    is promised of what each square is taken of.
+    is promised of what each square is taken of. `shares` makes probabilities of scores, where they follow from them.
     """
 
     name: str
@@ -110,6 +110,7 @@ class Model:
     extent: float = 0.0
     squares: Mapping[str, float] = field(default_factory=dict)
     sample: Array = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    shares: Callable[[Array], Array] | None = None
 
     @property
     def tolerance(self) -> float:
@@ -342,6 +343,23 @@ class Model:
     def predict(self, x: Any) -> NDArray[Any]:
         """Return classes (or values) of encrypted samples."""
         return self.labels(self(x))
+
+    def probabilities(self, scores: Array) -> Array:
+        """Return what scores mean as probabilities (rows, classes); InputError: none follow from them."""
+        return self._shares()(np.asarray(scores))
+
+    def predict_proba(self, x: Any) -> Array:
+        """Return the probabilities (rows, classes) of encrypted samples; InputError: none follow from scores."""
+        made = self._shares()
+        return made(self(x))
+
+    def _shares(self) -> Callable[[Array], Array]:
+        if self.shares is None:
+            raise InputError(
+                f"{self.name}: no probabilities follow from its scores; a LogisticRegression, or a "
+                "CalibratedClassifierCV around the estimator, has some"
+            )
+        return self.shares
 
     def compare(self, x: Any, y: Any, *, rows: int | None = None) -> Accuracy:
         """Score `rows` samples (all by default) in the clear, with the polynomials, and encrypted, against `y`."""

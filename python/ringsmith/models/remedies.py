@@ -46,6 +46,8 @@ def remedy(model: Any) -> str:
 def _part(model: Any) -> Any:
     """Return the first estimator of an ensemble, or None."""
     part = getattr(model, "estimators_", None)
+    for calibrated in getattr(model, "calibrated_classifiers_", ()):
+        part = calibrated.estimator
     while part is not None and not hasattr(part, "predict"):
         part = next(iter(part), None)
     return part

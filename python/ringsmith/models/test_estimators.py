@@ -21,10 +21,13 @@ from sklearn import (  # type: ignore[import-untyped]
     multioutput,
     svm,
 )
+from sklearn.calibration import CalibratedClassifierCV  # type: ignore[import-untyped]
 from sklearn.decomposition import PCA  # type: ignore[import-untyped]
 from sklearn.frozen import FrozenEstimator  # type: ignore[import-untyped]
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge  # type: ignore[import-untyped]
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV  # type: ignore[import-untyped]
+from sklearn.naive_bayes import GaussianNB  # type: ignore[import-untyped]
+from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
 from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
 from sklearn.preprocessing import (  # type: ignore[import-untyped]
     MinMaxScaler,
@@ -32,6 +35,7 @@ from sklearn.preprocessing import (  # type: ignore[import-untyped]
     PowerTransformer,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier  # type: ignore[import-untyped]
 from sklearn.utils import all_estimators  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -94,7 +98,7 @@ REFUSED = frozenset(
     name
     for line in """
     AdaBoostClassifier AdaBoostRegressor AdditiveChi2Sampler AgglomerativeClustering BaggingClassifier BaggingRegressor
-    BernoulliNB BernoulliRBM Binarizer BisectingKMeans CalibratedClassifierCV CategoricalNB ClassifierChain
+    BernoulliNB BernoulliRBM Binarizer BisectingKMeans CategoricalNB ClassifierChain
     CountVectorizer DBSCAN DecisionTreeClassifier DecisionTreeRegressor DictVectorizer DictionaryLearning
     EmpiricalCovariance ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor FeatureHasher
     GaussianProcessClassifier GaussianProcessRegressor GradientBoostingClassifier GradientBoostingRegressor
@@ -103,11 +107,11 @@ REFUSED = frozenset(
     KNeighborsRegressor KNeighborsTransformer KernelDensity LabelBinarizer LabelEncoder LabelPropagation
     LabelSpreading LatentDirichletAllocation LedoitWolf LocalOutlierFactor LocallyLinearEmbedding MDS MinCovDet
     MiniBatchDictionaryLearning MiniBatchNMF MissingIndicator MultiLabelBinarizer NMF NearestNeighbors Normalizer
-    Nystroem OAS OPTICS OneHotEncoder OrdinalEncoder OutputCodeClassifier PatchExtractor PowerTransformer
+    Nystroem OAS OPTICS OneHotEncoder OrdinalEncoder PatchExtractor PowerTransformer
     QuantileTransformer RadiusNeighborsClassifier RadiusNeighborsRegressor RadiusNeighborsTransformer
     RandomForestClassifier RandomForestRegressor RandomTreesEmbedding ShrunkCovariance SkewedChi2Sampler SparseCoder
     SpectralBiclustering SpectralClustering SpectralCoclustering SpectralEmbedding SplineTransformer TSNE TargetEncoder
-    TfidfTransformer TfidfVectorizer VotingClassifier
+    TfidfTransformer TfidfVectorizer
     """.splitlines()
     for name in line.split()
 )
@@ -150,6 +154,8 @@ def said(estimator: Any, rows: Any) -> Any:
 
 
 def agrees(model: rs.Model, estimator: Any, rows: Any) -> None:
+    if model.shares is not None:
+        np.testing.assert_allclose(model.probabilities(model.clear(rows)), estimator.predict_proba(rows), atol=1e-6)
     found, expected = np.asarray(model.labels(model.clear(rows))), said(estimator, rows)
     found = found.reshape(expected.shape)
     if expected.dtype.kind == "f":
@@ -193,6 +199,38 @@ VARIANTS: dict[str, tuple[Any, Any]] = {
     "a frozen scaler": (make_pipeline(FrozenEstimator(StandardScaler().fit(X)), LogisticRegression()), THREE),
     "a search over a pipeline": (GridSearchCV(make_pipeline(PCA(2), Ridge()), {"ridge__alpha": [0.1, 1]}), VALUES),
     "a bag of linear models": (ensemble.BaggingRegressor(Ridge(), 3), VALUES),
+    "calibrated, a member a fold": (CalibratedClassifierCV(svm.LinearSVC(), cv=3), THREE),
+    "calibrated by steps": (CalibratedClassifierCV(LogisticRegression(), cv=3, method="isotonic"), TWO),
+    "calibrated, one member": (CalibratedClassifierCV(svm.LinearSVC(), cv=3, ensemble=False), THREE),
+    "a calibrated pipeline": (CalibratedClassifierCV(make_pipeline(StandardScaler(), svm.LinearSVC())), TWO),
+    "calibrated pairs of classes": (CalibratedClassifierCV(svm.SVC(kernel="poly", degree=2), cv=2), THREE),
+    "a calibrated search": (CalibratedClassifierCV(GridSearchCV(LogisticRegression(), {"C": [1, 10]}), cv=2), THREE),
+    "a calibrated bag": (CalibratedClassifierCV(ensemble.BaggingClassifier(LogisticRegression(), 2), cv=2), TWO),
+    "a vote of probabilities": (
+        ensemble.VotingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], voting="soft", weights=[1, 3]),
+        THREE,
+    ),
+    "a vote with a perceptron": (
+        ensemble.VotingClassifier(
+            [("a", LogisticRegression()), ("b", MLPClassifier((6,), activation="tanh", random_state=0))],
+            voting="soft",
+        ),
+        TWO,
+    ),
+    "a bag of some features each": (
+        ensemble.BaggingClassifier(LogisticRegression(), 3, max_features=2, n_jobs=2, random_state=0),
+        THREE,
+    ),
+    "stacked probabilities": (
+        ensemble.StackingClassifier([("a", LogisticRegression()), ("b", GaussianNB())], DecisionTreeClassifier()),
+        THREE,
+    ),
+    "a boosted linear model": (ensemble.AdaBoostClassifier(LogisticRegression(), n_estimators=3), THREE),
+    "a boosted regression": (ensemble.AdaBoostRegressor(Ridge(), n_estimators=3, random_state=0), VALUES),
+    "an average of exponentials": (
+        ensemble.VotingRegressor([("a", Ridge()), ("b", linear_model.PoissonRegressor())]),
+        np.exp(VALUES),
+    ),
     "one class in training": (
         multiclass.OneVsRestClassifier(LogisticRegression()),
         np.column_stack([THREE > 0, TWO == TWO]),
@@ -206,6 +244,60 @@ def test_variants_are_what_scikit_learn_says(name: str) -> None:
     estimator = estimator if answers is None else estimator.fit(X, answers)
     model = rs.from_sklearn(estimator, X)
     agrees(model, estimator, HELD_OUT)
+
+
+HAVE_PROBABILITIES = (
+    "CalibratedClassifierCV",
+    "GaussianNB",
+    "LinearDiscriminantAnalysis",
+    "LogisticRegression",
+    "MLPClassifier",
+    "QuadraticDiscriminantAnalysis",
+)
+
+
+@pytest.mark.parametrize("name", HAVE_PROBABILITIES)
+def test_probabilities_are_the_estimator_s_own(name: str) -> None:
+    estimator = dict(all_estimators())[name]().fit(X, THREE)
+    model = rs.from_sklearn(estimator, X, deviation=None)
+    assert model.shares is not None
+    agrees(model, estimator, HELD_OUT)
+
+
+def test_a_bag_is_not_taken_for_its_decision_function() -> None:
+    """Which is the average of its members': on most points it has the same class as the average of probabilities."""
+    estimator = ensemble.BaggingClassifier(LogisticRegression(), 3, random_state=0).fit(X, THREE)
+    assert rs.from_sklearn(estimator, X).result.size == 3 * 3
+
+
+def test_probabilities_of_encrypted_samples() -> None:
+    estimator = CalibratedClassifierCV(svm.LinearSVC(), cv=3).fit(X, THREE)
+    model = rs.from_sklearn(estimator, X)
+    np.testing.assert_allclose(model.predict_proba(HELD_OUT[:3]), estimator.predict_proba(HELD_OUT[:3]), atol=1e-3)
+    assert (model.predict(HELD_OUT[:3]) == estimator.predict(HELD_OUT[:3])).all()
+
+
+def test_a_model_without_probabilities_says_what_has_some() -> None:
+    model = rs.from_sklearn(svm.LinearSVC().fit(X, THREE), X)
+    refusal = "linearsvc: no probabilities follow from its scores; a LogisticRegression, or a CalibratedClassifierCV"
+    with pytest.raises(rs.InputError, match=refusal):
+        model.probabilities(np.zeros((1, 3)))
+    with pytest.raises(rs.InputError, match=refusal):
+        model.predict_proba(X[:1])
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CalibratedClassifierCV(DecisionTreeClassifier(), cv=2),
+        ensemble.VotingClassifier([("a", LogisticRegression()), ("b", DecisionTreeClassifier())]),
+        ensemble.StackingClassifier([("a", LogisticRegression())], passthrough=True),
+    ],
+    ids=["trees", "a tree among others", "features passed on"],
+)
+def test_ensembles_of_what_no_polynomial_does_are_refused(estimator: Any) -> None:
+    with pytest.raises(rs.InputError, match=rf"{type(estimator).__name__} is not supported: .* would do$"):
+        rs.from_sklearn(estimator.fit(X, THREE), X)
 
 
 def test_weights_one_feature_and_names_of_classes() -> None:

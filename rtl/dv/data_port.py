@@ -43,13 +43,14 @@ class DataPort:
         """Serve requests for ever."""
         dut, pins = self.dut, self.pins
         while True:
-            pins.set({"port_i.ready": not self.stutter})
+            ready = not self.stutter
+            pins.set({"port_i.ready": ready})
             while not pins["port_o.transfer.valid"]:
                 await dut.port_o.value_change
             await FallingEdge(dut.clk_i)
             while self.stutter and self.jitter.random() < 0.5:
                 await FallingEdge(dut.clk_i)
-            if self.stutter:
+            if not ready:
                 pins.set({"port_i.ready": 1})
                 await FallingEdge(dut.clk_i)
             store, buffer, log2_n = (pins[f"port_o.transfer.{field}"] for field in ("store", "buf_idx", "log2_n"))

@@ -2,7 +2,8 @@
 """Which cases of a test that simulates are in the short run: its first, and one of each kind; the others are slow.
 
 A case costs a build and an interpreter, some seconds, whatever it simulates. What differs in size alone (widths,
-depths, numbers of lanes, seeds) repeats; what differs in a kind (KINDS) is other RTL.
+depths, numbers of lanes, seeds) repeats; what differs in a kind (KINDS), or has a parameter that those before have not,
+is other RTL.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ KINDS = {
 
 
 def kinds(params: Mapping[str, Any]) -> Iterator[tuple[str, Hashable]]:
-    """Each argument of KINDS with its value, those in a mapping of parameters too."""
+    """Each argument of KINDS with its value, those in a mapping of parameters too, and each parameter that is there."""
     for name, value in params.items():
         if isinstance(value, Mapping):
             yield from kinds(value)
+            yield from ((f"with {parameter}", True) for parameter, given in value.items() if given)
         elif name.lower() in KINDS:
             yield name.lower(), getattr(value, "top", None) or repr(value)
 

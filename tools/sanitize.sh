@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The engine's tests under sanitizers and Miri: tools/sanitize.sh [address|thread|miri|miri-schemes]...,
+# The engine's tests under sanitizers and Miri: tools/sanitize.sh [address|thread|miri|miri-schemes|short]...,
 # default the first three.
 #
 # address: AddressSanitizer (out of bounds, use after free, leaks), portable and best path.
 # thread:  ThreadSanitizer over everything that threads share; rebuilds the standard library.
 # miri:    undefined behaviour in the storage of residues, portable path.
 # miri-schemes: both schemes in the smallest ring, interpreted; many minutes.
+# short:   AddressSanitizer on the storage of residues alone: part of `make test`, left out with a word without nightly.
 #
 # Needs a nightly toolchain with the components rust-src and miri, and installs what is missing where rustup is there.
 # RINGSMITH_NIGHTLY names another toolchain than "nightly". Status 2: something is missing and cannot be installed.
@@ -21,29 +22,44 @@ has_components() {
   has_nightly && [ -e "$(rustc "$nightly" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] \
     && cargo "$nightly" miri --version >/dev/null 2>&1
 }
-has_nightly || rustup toolchain install "$toolchain" --profile minimal >/dev/null 2>&1 || true
-has_components || rustup component add --toolchain "$toolchain" rust-src miri >/dev/null 2>&1 || true
-if ! has_components; then
-  echo "sanitize: not run, a toolchain is missing:" \
-    "rustup toolchain install $toolchain --component rust-src --component miri" >&2
-  exit 2
+if [ "${parts[*]}" = short ]; then
+  has_nightly || {
+    echo "sanitize: not run, there is no nightly toolchain"
+    exit 0
+  }
+else
+  has_nightly || rustup toolchain install "$toolchain" --profile minimal >/dev/null 2>&1 || true
+  has_components || rustup component add --toolchain "$toolchain" rust-src miri >/dev/null 2>&1 || true
+  has_components || {
+    echo "sanitize: not run, a toolchain is missing:" \
+      "rustup toolchain install $toolchain --component rust-src --component miri" >&2
+    exit 2
+  }
 fi
 host=$(rustc "$nightly" -vV | sed -n 's/^host: //p')
 # Build products of instrumented code stay apart from the usual ones.
 target=${CARGO_TARGET_DIR:-target}/sanitize
 packages=(-p ringsmith-zq -p ringsmith-ntt -p ringsmith-rns -p ringsmith-rlwe -p ringsmith-bfv -p ringsmith-ckks)
 
-address() {
-  export RUSTFLAGS="-Zsanitizer=address" RINGSMITH_HUGE_PAGES=0
+sanitized() {
+  local level=$1
+  shift
+  export RUSTFLAGS="-Zsanitizer=address" RINGSMITH_HUGE_PAGES=0 RINGSMITH_SIMD=$level
   # Tests ask for more memory than there is: they expect no memory, as from the system's allocator, not an end.
   export ASAN_OPTIONS="allocator_may_return_null=1"
-  local run=(cargo "$nightly" test --locked --quiet --profile checked --target "$host" --target-dir "$target/address")
-  run+=("${packages[@]}" --tests)
+  echo "== AddressSanitizer, ${level:-best path}"
+  cargo "$nightly" test --locked --quiet --profile checked --target "$host" --target-dir "$target/address" "$@"
+}
+
+address() {
   for level in portable ""; do
-    echo "== AddressSanitizer, ${level:-best path}"
     # The comparison of paths starts children for each of them: once is enough.
-    RINGSMITH_SIMD=$level "${run[@]}" -- --skip one_seed_gives --skip what_cannot
+    sanitized "$level" "${packages[@]}" --tests -- --skip one_seed_gives --skip what_cannot
   done
+}
+
+short() {
+  sanitized "" -p ringsmith-zq --lib -- aligned
 }
 
 thread() {
@@ -77,9 +93,9 @@ miri-schemes() {
 
 for part in "${parts[@]}"; do
   case $part in
-    address | thread | miri | miri-schemes) ("$part") ;;
+    address | thread | miri | miri-schemes | short) ("$part") ;;
     *)
-      echo "no part $part: address, thread, miri, miri-schemes" >&2
+      echo "no part $part: address, thread, miri, miri-schemes, short" >&2
       exit 2
       ;;
   esac

@@ -32,6 +32,7 @@ engine() {
     # No crate has examples in its documentation: rustdoc would read all of them for nothing.
     part rust cargo test --locked --quiet --no-fail-fast --lib --bins --tests --examples
     part aarch64 tools/aarch64.sh short
+    part sanitize tools/sanitize.sh short
 }
 
 set -m # the engine's part gets a process group, which an interrupt ends whole
@@ -45,6 +46,6 @@ beside=
 cat "$logs/engine"
 
 echo
-cat "$logs"/{lint,rust,aarch64,python}.line
+cat "$logs"/{lint,rust,aarch64,sanitize,python}.line
 awk '{ passed += $2; failed += $4 } END { print passed " passed, " failed " failed"; exit failed > 0 }' \
-    "$logs"/{lint,rust,aarch64,python}.line
+    "$logs"/{lint,rust,aarch64,sanitize,python}.line

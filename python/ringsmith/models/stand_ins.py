@@ -49,8 +49,9 @@ def with_probabilities(answer: Answer, model: Any, points: Array, expected: Any)
     `expected` is what the estimator says of the points.
     """
     scores = in_parts(answer.scores, points)
-    for shares in (_stand_in(model, answer, slice(None)).predict_proba, _shares):
+    for made in (lambda: _stand_in(model, answer, slice(None)).predict_proba, lambda: _shares):
         try:
+            shares = made()
             found = shares(scores)
             same = np.shape(found) == np.shape(expected) and np.allclose(found, expected, rtol=0, atol=_ROUNDING)
         except Exception:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit  # type: ignore[import-untyped]
 from sklearn import (  # type: ignore[import-untyped]
     compose,
     ensemble,
@@ -322,6 +323,27 @@ def test_an_estimator_of_no_known_class_is_taken_by_what_it_computes() -> None:
             return 3 * rows[:, 0] - rows[:, 1] * rows[:, 2] + 1
 
     agrees(rs.from_sklearn(Own(), X), Own(), HELD_OUT)
+
+
+def test_an_own_classifier_without_a_place_for_attributes_is_taken() -> None:
+    class Own:
+        __slots__ = ()
+        classes_ = np.array(["no", "yes"])
+
+        def fit(self) -> None: ...
+
+        def decision_function(self, rows: Any) -> Any:
+            return 3 * rows[:, 0] - rows[:, 1] - 2
+
+        def predict(self, rows: Any) -> Any:
+            return self.classes_[(self.decision_function(rows) > 0).astype(int)]
+
+        def predict_proba(self, rows: Any) -> Any:
+            return np.column_stack([expit(-self.decision_function(rows)), expit(self.decision_function(rows))])
+
+    model = rs.from_sklearn(Own(), X)
+    assert model.shares is not None
+    agrees(model, Own(), HELD_OUT)
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,13 @@ VARIANTS: dict[str, tuple[Any, Any]] = {
         ),
         TWO,
     ),
+    "a vote with a search": (
+        ensemble.VotingClassifier(
+            [("a", GridSearchCV(linear_model.SGDClassifier(loss="modified_huber", random_state=0), {"alpha": [1e-3]}))],
+            voting="soft",
+        ),
+        THREE,
+    ),
     "a bag of some features each": (
         ensemble.BaggingClassifier(LogisticRegression(), 3, max_features=2, n_jobs=2, random_state=0),
         THREE,

@@ -29,7 +29,8 @@ HEAWS_P = (1068433409, 1068236801, 1065811969, 1065484289, 1064697857, 106345267
 
 def conversions() -> list[Conversion]:
     """Lift and back, scaling, rescaling by one prime, primes of mixed widths: as many as the lanes allow."""
-    low = max(SMALLEST if KIND == 0 else WORD + 4, 12)
+    # Widths that differ by up to 48 bits: beyond, the sum of y_i C_i may round to more than there are moduli.
+    low = max(SMALLEST if KIND == 0 else WORD + 4, 12, WIDTH - 48)
     step = 1 << WORD if KIND else 2
     few, many = max(LANES - 1, 1), LANES
     q = primes([WIDTH] * few, step)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringsmith.errors import InputError
 from ringsmith.models.decision import Decision, Largest, Pairs, Several, Signs, Values
 from ringsmith.models.probing import Box, Rows, agrees, applied, in_parts, two_axes
 from ringsmith.models.structure import perceptron
@@ -47,6 +48,12 @@ class Answer:
 
     def is_of(self, predict: Callable[[Array], Any], box: Box) -> bool:
         """Return whether the decision gives what `predict` gives on the box's points, near ties aside."""
+        try:
+            return self._agrees(predict, box)
+        except (InputError, ValueError, TypeError, IndexError, AttributeError):
+            return False  # scores that the estimator does not have
+
+    def _agrees(self, predict: Callable[[Array], Any], box: Box) -> bool:
         scores = in_parts(self.scores, box.points)
         expected = np.asarray(predict(box.points))
         found = self.decision.labels(scores)

@@ -25,7 +25,7 @@ from ringsmith.models.options import options_of
 from ringsmith.models.probing import Box, Map, Rows, applied, degree, held, hidden, in_parts, polynomial_maps, two_axes
 from ringsmith.models.remedies import remedy
 from ringsmith.models.stand_ins import all_answers, with_probabilities
-from ringsmith.models.structure import beside, structures
+from ringsmith.models.structure import beside, structures, unwrapped
 from ringsmith.progress import tell, telling
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ class _Step:
 
 def _steps(model: Any) -> list[_Step]:
     """Return the fitted steps of a model, pipelines unrolled, those inside of searches too."""
-    inner = _unwrapped(model)
+    inner = unwrapped(model)
     if not hasattr(inner, "named_steps"):
         return [_Step(type(inner).__name__, inner, 0)]
     found = []
@@ -80,17 +80,6 @@ def _steps(model: Any) -> list[_Step]:
     if not found:
         raise InputError("from_sklearn: the pipeline has no step that computes anything; give the estimator behind it")
     return found
-
-
-def _unwrapped(model: Any) -> Any:
-    """Return the estimator that a search has found, or that is frozen."""
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif type(model).__name__ == "FrozenEstimator":
-            model = model.estimator
-        else:
-            return model
 
 
 def _features(step: Any, rows: Array) -> int:
@@ -132,7 +121,8 @@ def _converted(steps: list[_Step], box: Box, first: Callable[[Array], Any]) -> t
         except InputError as error:
             refusals.append(error)
             continue
-        return made, _with_probabilities(last, answer, boxes[-1], given)
+        points = boxes[-1].points
+        return made, with_probabilities(answer, last.model, points, points if given is None else given(points))
     if refusals:
         raise refusals[0]
     raise InputError(f"from_sklearn: {_told(last)} {remedy(last.model)}")
@@ -187,18 +177,9 @@ def _own_answers(last: _Step, box: Box, first: Callable[[Array], Any] | None) ->
     found = []
     for answer in _listed(last, box):
         guarded = Answer(_guarded(last, method, answer.scores, first), answer.decision, answer.parts)
-        try:
-            if guarded.is_of(lambda rows: expected, box):
-                found.append(guarded)
-        except (InputError, ValueError, TypeError, IndexError, AttributeError):
-            continue  # scores that this estimator does not have
+        if guarded.is_of(lambda rows: expected, box):
+            found.append(guarded)
     return found
-
-
-def _with_probabilities(last: _Step, answer: Answer, box: Box, first: Callable[[Array], Any] | None) -> Answer:
-    if not hasattr(last.model, "predict_proba"):
-        return answer
-    return with_probabilities(answer, last.model, box.points, _called(last, "predict_proba", first)(box.points))
 
 
 def _listed(last: _Step, box: Box) -> Iterator[Answer]:

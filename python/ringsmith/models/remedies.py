@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ringsmith.models.structure import members
+
 _COMPARES = (
     "it compares numbers, which no polynomial does; a linear model, or an MLPClassifier or MLPRegressor, fitted to the "
     "same data would do"
@@ -45,9 +47,7 @@ def remedy(model: Any) -> str:
 
 def _part(model: Any) -> Any:
     """Return the first estimator of an ensemble, or None."""
-    part = getattr(model, "estimators_", None)
-    for calibrated in getattr(model, "calibrated_classifiers_", ()):
-        part = calibrated.estimator
+    part = members(model)
     while part is not None and not hasattr(part, "predict"):
         part = next(iter(part), None)
     return part

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ringsmith.models.answers import Answer, answers
 from ringsmith.models.decision import Combined, Pairs
 from ringsmith.models.probing import Box, Rows, degree, in_parts
-from ringsmith.models.structure import structures
+from ringsmith.models.structure import members, structures, unwrapped
 
 Array = NDArray[np.float64]
 #: Difference of probabilities that is rounding.
@@ -33,28 +33,30 @@ def all_answers(model: Any, points: Array) -> Iterator[Answer]:
     bagged = hasattr(model, "estimators_features_") and hasattr(model, "classes_")
     if not bagged:
         yield from answers(model, points)
-    members = []
+    found = []
     for member, features in _members(model):
         scored = _scored(member, features, points)
         if scored is None:
             return
-        members.append(scored)
-    if members:
-        yield _of_members(model, members, points)
+        found.append(scored)
+    if found:
+        yield _of_members(model, found, points)
 
 
-def with_probabilities(answer: Answer, model: Any, points: Array, expected: Any) -> Answer:
+def with_probabilities(answer: Answer, model: Any, points: Array, given: Any) -> Answer:
     """Return an answer with what makes probabilities (rows, classes) of its scores, where there is such a thing.
 
-    `expected` is what the estimator says of the points.
+    `given` are the points as the estimator takes them.
     """
+    if not hasattr(model, "predict_proba"):
+        return answer
     scores = in_parts(answer.scores, points)
     for made in (lambda: _stand_in(model, answer, slice(None)).predict_proba, lambda: _shares):
         try:
             shares = made()
-            found = shares(scores)
+            found, expected = shares(scores), model.predict_proba(given)
             same = np.shape(found) == np.shape(expected) and np.allclose(found, expected, rtol=0, atol=_ROUNDING)
-        except Exception:
+        except Exception:  # an estimator's own code may raise anything of what it was not made for
             continue
         if same:
             return replace(answer, shares=shares)
@@ -72,40 +74,31 @@ class _Member:
 
 def _members(model: Any) -> list[tuple[Any, Any]]:
     """Return the fitted members of an ensemble, each with the features it looks at."""
-    calibrated = getattr(model, "calibrated_classifiers_", None)
-    members = getattr(model, "estimators_", None) if calibrated is None else [one.estimator for one in calibrated]
-    if not isinstance(members, list) or not all(hasattr(member, "predict") for member in members):
+    found = members(model)
+    if not isinstance(found, list) or not all(hasattr(member, "predict") for member in found):
         return []
-    features = getattr(model, "estimators_features_", None) or [slice(None)] * len(members)
-    return list(zip(members, features, strict=True))
+    features = getattr(model, "estimators_features_", None) or [slice(None)] * len(found)
+    return list(zip(found, features, strict=True))
 
 
 def _scored(model: Any, features: Any, points: Array) -> _Member | None:
     """Return a member with one of the answers that are what it says itself; None: none has scores to be encrypted."""
     box = Box.around(points[:, features])
-    own = [answer for answer in all_answers(model, box.points) if _is_of(answer, model, box)]
+    own = [answer for answer in all_answers(model, box.points) if answer.is_of(model.predict, box)]
     built = next(structures(_last(model), ""), None) is not None
     chosen = next((answer for answer in own if built or degree(answer.scores, box) is not None), None)
     if chosen is None:
         return None
-    if hasattr(model, "predict_proba"):
-        chosen = with_probabilities(chosen, model, box.points, model.predict_proba(box.points))
+    chosen = with_probabilities(chosen, model, box.points, box.points)
     scores = chosen.scores
     return _Member(model, chosen, lambda rows: scores(np.asarray(rows)[:, features]))
 
 
-def _is_of(answer: Answer, model: Any, box: Box) -> bool:
-    try:
-        return answer.is_of(model.predict, box)
-    except (ValueError, TypeError, IndexError, AttributeError):
-        return False  # scores that the member does not have
-
-
-def _of_members(model: Any, members: list[_Member], points: Array) -> Answer:
+def _of_members(model: Any, found: list[_Member], points: Array) -> Answer:
     """Return the members' scores, side by side, and the decision that makes the ensemble's answer of them."""
-    ends = np.cumsum([in_parts(member.scores, points[:1]).shape[1] for member in members])
+    ends = np.cumsum([in_parts(member.scores, points[:1]).shape[1] for member in found])
     columns = [slice(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-    made = [_stand_in(member.model, member.answer, own) for member, own in zip(members, columns, strict=True)]
+    made = [_stand_in(member.model, member.answer, own) for member, own in zip(found, columns, strict=True)]
     attributes: dict[str, Any] = {"estimators_": made}
     if hasattr(model, "calibrated_classifiers_"):
         calibrated = zip(model.calibrated_classifiers_, made, strict=True)
@@ -120,9 +113,9 @@ def _of_members(model: Any, members: list[_Member], points: Array) -> Answer:
         ensemble.n_features_in_ = int(ends[-1])
 
     def scores(rows: Array) -> Array:
-        return np.hstack([in_parts(member.scores, rows) for member in members])
+        return np.hstack([in_parts(member.scores, rows) for member in found])
 
-    parts = () if hasattr(model, "estimators_features_") else tuple(member.model for member in members)
+    parts = () if hasattr(model, "estimators_features_") else tuple(member.model for member in found)
     return Answer(scores, Combined(ensemble, getattr(model, "classes_", None)), parts)
 
 
@@ -152,13 +145,9 @@ def _with(model: Any, **attributes: Any) -> Any:
 
 def _last(model: Any) -> Any:
     """Return the estimator whose scores a pipeline or a search gives."""
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "named_steps"):
-            model = model.steps[-1][1]
-        else:
-            return model
+    while hasattr(model := unwrapped(model), "named_steps"):
+        model = model.steps[-1][1]
+    return model
 
 
 def _flat(scores: Array) -> Array:

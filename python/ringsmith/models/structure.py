@@ -36,6 +36,23 @@ def structures(model: Any, name: str) -> Iterator[Map]:
         yield _cosines(model, name)
 
 
+def unwrapped(model: Any) -> Any:
+    """Return the estimator that a search has found, or that is frozen."""
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif type(model).__name__ == "FrozenEstimator":
+            model = model.estimator
+        else:
+            return model
+
+
+def members(model: Any) -> Any:
+    """Return the fitted members of an ensemble as it holds them, in a list or an array; None: it is no ensemble."""
+    calibrated = getattr(model, "calibrated_classifiers_", None)
+    return getattr(model, "estimators_", None) if calibrated is None else [one.estimator for one in calibrated]
+
+
 def perceptron(model: Any, name: str) -> Map:
     """Return a multi-layer perceptron up to its last affine map."""
     kind = model.activation

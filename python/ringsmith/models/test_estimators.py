@@ -332,6 +332,16 @@ def test_an_estimator_of_no_known_class_is_taken_by_what_it_computes() -> None:
     agrees(rs.from_sklearn(Own(), X), Own(), HELD_OUT)
 
 
+def test_an_estimator_whose_probabilities_fail_is_taken_without_them() -> None:
+    class Own(LogisticRegression):  # type: ignore[misc]
+        def predict_proba(self, rows: Any) -> Any:
+            raise NotImplementedError
+
+    model = rs.from_sklearn(Own().fit(X, THREE), X)
+    assert model.shares is None
+    agrees(model, Own().fit(X, THREE), HELD_OUT)
+
+
 def test_an_own_classifier_without_a_place_for_attributes_is_taken() -> None:
     class Own:
         __slots__ = ()

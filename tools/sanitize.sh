@@ -17,14 +17,19 @@ toolchain=${RINGSMITH_NIGHTLY:-nightly}
 nightly=+$toolchain
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(address thread miri)
-has_nightly() { rustc "$nightly" --version >/dev/null 2>&1; }
+# Whether it is there, without asking rustup to fetch it, and no older than what the crates need.
+has_nightly() {
+  local minor
+  minor=$(RUSTUP_AUTO_INSTALL=0 rustc "$nightly" --version 2>/dev/null | sed -n 's/^rustc 1\.\([0-9]*\).*/\1/p')
+  [ "${minor:-0}" -ge "$(sed -n 's/^rust-version = "1\.\([0-9]*\).*/\1/p' Cargo.toml)" ]
+}
 has_components() {
   has_nightly && [ -e "$(rustc "$nightly" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ] \
     && cargo "$nightly" miri --version >/dev/null 2>&1
 }
 if [ "${parts[*]}" = short ]; then
   has_nightly || {
-    echo "sanitize: not run, there is no nightly toolchain"
+    echo "sanitize: not run, there is no nightly toolchain, or an old one"
     exit 0
   }
 else

@@ -29,16 +29,17 @@ HEAWS_P = (1068433409, 1068236801, 1065811969, 1065484289, 1064697857, 106345267
 
 def conversions() -> list[Conversion]:
     """Lift and back, scaling, rescaling by one prime, primes of mixed widths: as many as the lanes allow."""
-    # Widths that differ by up to 48 bits: beyond, the sum of y_i C_i may round to more than there are moduli.
-    low = max(SMALLEST if KIND == 0 else WORD + 4, 12, WIDTH - 48)
+    # Widths may differ by 40 bits less the logarithm of their number (docs/arithmetic.md).
+    spread = 40 - (max(LANES, 1) - 1).bit_length()
+    low = max(SMALLEST if KIND == 0 else WORD + 4, 12, WIDTH - spread)
     step = 1 << WORD if KIND else 2
     few, many = max(LANES - 1, 1), LANES
     q = primes([WIDTH] * few, step)
     p = primes([WIDTH] * many, step, q)
     found = [Conversion(tuple(q), tuple(p)), Conversion(tuple(p), tuple(q))]
     if low < WIDTH:
-        spread = [low + (WIDTH - low) * i // max(many - 1, 1) for i in range(many)]
-        mixed = primes(spread, step, [*q, *p])
+        widths = [low + (WIDTH - low) * i // max(many - 1, 1) for i in range(many)]
+        mixed = primes(widths, step, [*q, *p])
         found.append(Conversion(tuple(mixed), tuple(q)))
     if OWN:
         found += [Conversion(tuple(q), tuple(p), 33), Conversion((p[0],), tuple(q), 1, LANES - 1)]

@@ -207,9 +207,9 @@ impl<W: Word> Hps<W> {
         let auxiliary = RnsBasis::new(q.n(), &primes)?;
         Ok(Self {
             joint: q.concat(&auxiliary)?,
-            lift: BaseConverter::new(q, &auxiliary),
+            lift: BaseConverter::new(q, &auxiliary)?,
             scale: ScaleRounder::new(q, &auxiliary, level.params.t)?,
-            back: BaseConverter::new(&auxiliary, q),
+            back: BaseConverter::new(&auxiliary, q)?,
             auxiliary,
         })
     }
@@ -283,10 +283,10 @@ impl<W: Word> OverQ<W> {
             .map_err(rns::RnsError::from)?;
         Ok(Self {
             joint: q.concat(&basis)?,
-            to_p: BaseConverter::new(q, &basis),
+            to_p: BaseConverter::new(q, &basis)?,
             p_mod_q,
             minus_q_inv,
-            to_q: BaseConverter::new(&basis, q),
+            to_q: BaseConverter::new(&basis, q)?,
             scale: ScaleRounder::new(&basis, q, level.params.t)?,
             basis,
         })

@@ -35,6 +35,8 @@ impl<W: Word> BfvParamsLiteral<W> {
     /// Fails unless plaintext modulus and auxiliary primes suit a ring-LWE set that keeps its own rules.
     fn check_moduli(&self) -> Result<(), Error> {
         self.check_plain_modulus()?;
+        check_widths(&self.rlwe.q)?;
+        check_widths(&self.auxiliary)?;
         match self.auxiliary.is_empty() {
             true => Ok(()),
             false => self.check_auxiliary(),
@@ -90,6 +92,14 @@ impl<W: Word> BfvParamsLiteral<W> {
     }
 }
 
+/// Primes whose residues multiplication and decryption convert together.
+fn check_widths<W: Word>(primes: &[W]) -> Result<(), Error> {
+    let moduli: Result<Vec<_>, _> = primes.iter().map(|&q| Modulus::new(q)).collect();
+    Ok(moduli
+        .and_then(|moduli| zq::check_quotient(&moduli))
+        .map_err(rns::RnsError::from)?)
+}
+
 struct Inner<W: Word> {
     rlwe: RlweContext<W>,
     t: u64,
@@ -138,7 +148,8 @@ impl<W: Word> BfvParams<W> {
     /// Checks a literal.
     ///
     /// # Errors
-    /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`].
+    /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`]; data primes, or auxiliary ones, whose widths are
+    /// too far apart ([`zq::check_quotient`]).
     #[inline(never)]
     pub fn new(literal: &BfvParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
         literal.check(policy)?;
@@ -152,7 +163,8 @@ impl<W: Word> BfvParams<W> {
     /// Adds a plaintext modulus to a ring-LWE set; see [`BfvParamsLiteral`].
     ///
     /// # Errors
-    /// [`Error::PlainModulus`]; [`Error::Rlwe`] for auxiliary primes that are none.
+    /// [`Error::PlainModulus`]; [`Error::Rlwe`] for auxiliary primes that are none, or primes whose widths are too far
+    /// apart.
     #[inline(never)]
     pub fn from_rlwe(
         rlwe: impl Into<RlweContext<W>>,

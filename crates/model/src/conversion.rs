@@ -2,7 +2,7 @@
 //! Base conversions: their constants and their results, as `docs/arithmetic.md` defines them.
 
 use isa::Shape;
-use zq::{Modulus, ZqError};
+use zq::{Modulus, ZqError, check_quotient};
 
 use crate::polynomial::Polynomial;
 
@@ -47,7 +47,7 @@ impl Conversion {
     /// lane `first` has the first of `from`.
     ///
     /// # Errors
-    /// Two equal primes in `from`.
+    /// Two equal primes in `from`, or [`ZqError::WidthsTooFarApart`].
     pub fn lift(first: u8, from: &[Modulus<u128>], to: &[Modulus<u128>]) -> Result<Self, ZqError> {
         let output = |p: &Modulus<u128>| Output {
             modulus: *p,
@@ -61,7 +61,7 @@ impl Conversion {
     /// `round(numerator x / D)`, D the product of `drop`, modulo each of `keep`; lane `first` has the first of `drop`.
     ///
     /// # Errors
-    /// Two equal primes in `drop`, or one that is in `keep` too.
+    /// Two equal primes in `drop`, one that is in `keep` too, or [`ZqError::WidthsTooFarApart`] of `drop`.
     pub fn scale(
         first: u8,
         drop: &[Modulus<u128>],
@@ -139,6 +139,7 @@ impl Conversion {
         outputs: Vec<Output>,
         own: bool,
     ) -> Result<Self, ZqError> {
+        check_quotient(from)?;
         let least = from.iter().map(Modulus::bits).min().unwrap_or(0);
         let input = |(i, q): (usize, &Modulus<u128>)| -> Result<Input, ZqError> {
             let inverse = q.inv_vt(others(from, i, q))?;
@@ -285,11 +286,9 @@ mod tests {
             let basis = |primes: &[u64]| RnsBasis::<u64>::new(N, primes).unwrap();
             let x = draw(&from, bits.into());
             let mut expected = vec![0; many * N];
-            BaseConverter::new(&basis(&from), &basis(&to)).convert_into(
-                &x,
-                &mut expected,
-                &mut Scratch::new(),
-            );
+            BaseConverter::new(&basis(&from), &basis(&to))
+                .unwrap()
+                .convert_into(&x, &mut expected, &mut Scratch::new());
             let lift = Conversion::lift(0, &moduli(&from), &moduli(&to)).unwrap();
             let lanes = few.max(many);
             let own = vec![vec![0; N]; lanes];
@@ -363,6 +362,21 @@ mod tests {
         let reduced = |p: &Modulus<u128>| x[1].iter().map(|&word| p.reduce(word)).collect();
         let expected: Polynomial = all.iter().map(reduced).collect();
         assert_eq!(digit.apply(&x, &vec![vec![0; N]; 3]), expected);
+    }
+
+    #[test]
+    fn primes_of_widths_too_far_apart_are_refused() {
+        let one = |bits| moduli(&bases(bits, 1, 1)[0])[0];
+        let (far, to) = ([one(60), one(20)], [one(30)]);
+        let refused = |made: Result<Conversion, ZqError>| {
+            assert!(matches!(
+                made,
+                Err(ZqError::WidthsTooFarApart { most: 39, .. })
+            ));
+        };
+        refused(Conversion::lift(0, &far, &to));
+        refused(Conversion::scale(0, &far, &to, 3));
+        refused(Conversion::round(0, &far, &to, 3));
     }
 
     #[test]

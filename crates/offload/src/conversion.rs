@@ -200,10 +200,15 @@ fn expected(
         out.resize(lanes, vec![0; n]);
         out
     };
-    let convert = |from: &RnsBasis<u64>, to: &RnsBasis<u64>, input: &[u64]| {
+    let convert = |from: &RnsBasis<u64>,
+                   to: &RnsBasis<u64>,
+                   input: &[u64]|
+     -> Result<Polynomial, OffloadError> {
         let mut out = vec![0; to.len() * n];
-        BaseConverter::new(from, to).convert_into(input, &mut out, &mut Scratch::new());
-        out
+        let converter = BaseConverter::new(from, to);
+        let converter = converter.map_err(|error| shape(error.to_string()))?;
+        converter.convert_into(input, &mut out, &mut Scratch::new());
+        Ok(wide(&out))
     };
     let residues = limbs(x, q.len());
     let scaled = || -> Result<Vec<u64>, OffloadError> {
@@ -219,9 +224,9 @@ fn expected(
         Ok(out)
     };
     Ok(match what {
-        Conversions::Lift => vec![wide(&convert(&q, &p, &residues))],
+        Conversions::Lift => vec![convert(&q, &p, &residues)?],
         Conversions::Scale => vec![wide(&scaled()?)],
-        Conversions::ScaleLift => vec![wide(&convert(&p, &q, &scaled()?))],
+        Conversions::ScaleLift => vec![convert(&p, &q, &scaled()?)?],
         Conversions::Decompose => (0..results)
             .map(|digit| {
                 let lane = |m: &u128| x[digit].iter().map(|word| word % m).collect();

@@ -312,7 +312,8 @@ impl Case {
         let lane = |lane: &Lane| {
             let mut out = vec![0; words.len()];
             let to = basis(&lane.modulus)?;
-            BaseConverter::new(&from, &to).convert_into(&words, &mut out, &mut Scratch::new());
+            let converter = BaseConverter::new(&from, &to).map_err(|error| shape(&error))?;
+            converter.convert_into(&words, &mut out, &mut Scratch::new());
             Ok(out.into_iter().map(u128::from).collect())
         };
         self.lanes.iter().map(lane).collect()

@@ -256,7 +256,7 @@ impl<'g, W: Word> Memory<'g, W> {
         if !self.conversions.contains_key(&key) {
             let (from, to) = (self.graph.basis_of(&key.0)?, self.graph.basis_of(&key.1)?);
             let made = match key.2 {
-                None => Conversion::Base(BaseConverter::new(&from, &to)),
+                None => Conversion::Base(BaseConverter::new(&from, &to)?),
                 Some(t) => Conversion::Scale(ScaleRounder::new(&from, &to, t)?),
             };
             self.conversions.insert(key.clone(), made);

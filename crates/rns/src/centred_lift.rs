@@ -232,7 +232,11 @@ mod tests {
                     [0, 1, q / 2 - 1, q / 2, q / 2 + 1, q / 2 + 2, q - 2, q - 1].to_vec();
                 x.extend((1..57u64).map(|k| k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % q));
                 let (mut want, mut got) = (vec![0; x.len()], vec![0; x.len()]);
-                BaseConverter::new(&from, &to).convert_into(&x, &mut want, &mut Scratch::new());
+                BaseConverter::new(&from, &to).unwrap().convert_into(
+                    &x,
+                    &mut want,
+                    &mut Scratch::new(),
+                );
                 let lift = CentredLift::new(from.modulus(0), to.modulus(0));
                 lift.apply(&x, &mut got);
                 assert_eq!(got, want, "{q} -> {m}");
@@ -273,7 +277,9 @@ mod tests {
         let q = primes[0];
         let x = [0, 1, q / 2 - 1, q / 2, q / 2 + 1, q / 2 + 2, q - 1, q / 3];
         let (mut want, mut got) = (vec![0; 8], vec![0; 8]);
-        BaseConverter::new(&from, &to).convert_into(&x, &mut want, &mut Scratch::new());
+        BaseConverter::new(&from, &to)
+            .unwrap()
+            .convert_into(&x, &mut want, &mut Scratch::new());
         CentredLift::new(from.modulus(0), to.modulus(0)).apply(&x, &mut got);
         assert_eq!(got, want);
     }

@@ -10,8 +10,9 @@ use crate::{Coeff, RnsBasis, RnsError, RnsPoly, Scratch};
 /// Residues modulo one basis to residues modulo other moduli.
 ///
 /// With `y_i = [x_i (Q/q_i)^-1]_{q_i}`, `x = Σ y_i Q/q_i - v Q`. The centred form takes `v = round(Σ y_i/q_i)` and
-/// yields the representative of `x` in `-Q/2 ..= Q/2` (up to `2^-45 Q` beyond, at the seam); the fast form takes
-/// `v = 0` and yields `x + u Q` for some `0 <= u < L`. `v`'s exact definition, for other engines: `docs/arithmetic.md`.
+/// yields the representative of `x` in `-Q/2 ..= Q/2` (at the seam up to `2^-45 Q` beyond for primes of a width, up to
+/// `2^-12 Q` for the most different ones that are taken); the fast form takes `v = 0` and yields `x + u Q` for some
+/// `0 <= u < L`. `v`'s exact definition, for other engines: `docs/arithmetic.md`.
 #[derive(Debug, Clone)]
 pub struct BaseConverter<W: Word> {
     kernel: Kernel<W>,
@@ -37,14 +38,12 @@ impl<W: Word> ConvertedBlock<'_, W> {
 
 impl<W: Word> BaseConverter<W> {
     /// From one basis to another. The two may share moduli.
+    ///
+    /// # Errors
+    /// [`zq::ZqError::WidthsTooFarApart`], of the first basis.
     #[inline(never)]
-    pub fn new(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Self {
-        Self::to_moduli(from, to.moduli())
-    }
-
-    /// From a basis to any moduli, such as a plaintext modulus.
-    #[inline(never)]
-    pub fn to_moduli(from: &RnsBasis<W>, to: &[Modulus<W>]) -> Self {
+    pub fn new(from: &RnsBasis<W>, to: &RnsBasis<W>) -> Result<Self, RnsError> {
+        zq::check_quotient(from.moduli())?;
         let factors = (0..from.len()).map(|i| from.q_hat_inv(i)).collect();
         let product = from.product().to_u64_digits();
         let row = |p: &Modulus<W>| {
@@ -52,10 +51,10 @@ impl<W: Word> BaseConverter<W> {
             hats.chain([p.neg(p.reduce_digits(&product))])
                 .collect::<Vec<_>>()
         };
-        let rows = to.iter().flat_map(row).collect();
-        Self {
-            kernel: Kernel::new(from, factors, to, rows, Vec::new()),
-        }
+        let rows = to.moduli().iter().flat_map(row).collect();
+        Ok(Self {
+            kernel: Kernel::new(from, factors, to.moduli(), rows, Vec::new()),
+        })
     }
 
     /// From one basis to another by the digits of a balanced mixed radix, the last prime's first: the centred

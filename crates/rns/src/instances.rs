@@ -29,7 +29,6 @@ zq::instantiate!(W:
     ScaleRounder::<W>::scale_tail,
     ScaleRounder::<W>::scale_head,
     BaseConverter::<W>::new,
-    BaseConverter::<W>::to_moduli,
     BaseConverter::<W>::mixed_radix,
     BaseConverter::<W>::convert_into,
     BaseConverter::<W>::block,

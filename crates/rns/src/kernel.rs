@@ -400,7 +400,7 @@ mod tests {
             let x = poly(&both, 77);
             let (dropped, kept) = x.data().split_at(q.len() * 64);
             let scaler = ScaleRounder::new(&q, &p, (1 << 40) + 7).unwrap();
-            let converter = BaseConverter::new(&q, &p);
+            let converter = BaseConverter::new(&q, &p).unwrap();
             let by_digits = [
                 ScaleRounder::mixed_radix(&q, &p).unwrap().kernel().clone(),
                 BaseConverter::mixed_radix(&q, &p).kernel().clone(),

@@ -31,9 +31,10 @@ impl<W: Word> ScaleRounder<W> {
     /// `round(numerator x / D)` from `drop ∪ keep` to `keep`.
     ///
     /// # Errors
-    /// [`RnsError::NotCoprime`] if a modulus is in both bases.
+    /// [`RnsError::NotCoprime`] if a modulus is in both bases, [`zq::ZqError::WidthsTooFarApart`] of the dropped ones.
     #[inline(never)]
     pub fn new(drop: &RnsBasis<W>, keep: &RnsBasis<W>, numerator: u64) -> Result<Self, RnsError> {
+        zq::check_quotient(drop.moduli())?;
         let mut s = Self::build(drop, keep.moduli(), numerator)?;
         s.keep = Some(keep.clone());
         Ok(s)
@@ -43,9 +44,11 @@ impl<W: Word> ScaleRounder<W> {
     /// modulo `p` does not matter: with numerator `t = p` this is BFV decryption's last step.
     ///
     /// # Errors
-    /// [`RnsError::MissingResidues`], or [`RnsError::NotCoprime`] if `p` shares a factor with a dropped modulus.
+    /// [`RnsError::MissingResidues`], [`RnsError::NotCoprime`] if `p` shares a factor with a dropped modulus, or
+    /// [`zq::ZqError::WidthsTooFarApart`].
     #[inline(never)]
     pub fn to_modulus(drop: &RnsBasis<W>, p: Modulus<W>, numerator: u64) -> Result<Self, RnsError> {
+        zq::check_quotient(drop.moduli())?;
         if p.reduce_u64(numerator) != W::ZERO {
             return Err(RnsError::MissingResidues {
                 numerator,
@@ -59,10 +62,10 @@ impl<W: Word> ScaleRounder<W> {
     /// [`BaseConverter::mixed_radix`](crate::BaseConverter::mixed_radix) gives the remainder.
     ///
     /// # Errors
-    /// As [`ScaleRounder::new`].
+    /// [`RnsError::NotCoprime`] if a modulus is in both bases.
     #[inline(never)]
     pub fn mixed_radix(drop: &RnsBasis<W>, keep: &RnsBasis<W>) -> Result<Self, RnsError> {
-        let made = Self::new(drop, keep, 1)?;
+        let made = Self::build(drop, keep.moduli(), 1)?;
         let radix = MixedRadix::new(drop);
         let own = made.kernel.own().to_vec();
         let row = |(k, &over): (&Modulus<W>, &W)| {
@@ -74,8 +77,11 @@ impl<W: Word> ScaleRounder<W> {
                 .collect::<Vec<W>>()
         };
         let rows = keep.moduli().iter().zip(&own).flat_map(row).collect();
-        let kernel = Kernel::of_digits(drop, radix, keep.moduli(), rows, own);
-        Ok(Self { kernel, ..made })
+        Ok(Self {
+            kernel: Kernel::of_digits(drop, radix, keep.moduli(), rows, own),
+            keep: Some(keep.clone()),
+            ..made
+        })
     }
 
     fn build(drop: &RnsBasis<W>, keep: &[Modulus<W>], numerator: u64) -> Result<Self, RnsError> {

@@ -4,7 +4,7 @@
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
 use zq::primes::{Direction, ntt_primes};
-use zq::{Modulus, Word};
+use zq::{Modulus, Word, ZqError};
 
 use crate::*;
 
@@ -123,7 +123,7 @@ fn check_automorphisms<W: Word>(q: &RnsBasis<W>, a: &RnsPoly<W, Coeff>, ia: &[Bi
 fn check_conversion<W: Word>(n: usize, from: &[u32], to: &[u32], seed: u64) {
     let q = basis::<W>(n, from, &[]);
     let p = basis::<W>(n, to, &q.values());
-    let converter = BaseConverter::new(&q, &p);
+    let converter = BaseConverter::new(&q, &p).unwrap();
     let x = poly(&q, seed);
     let exact = BaseConverter::convert_exact_vt(&x, &p).unwrap();
     let got = converter.convert(&x, &p);
@@ -325,6 +325,18 @@ fn bases_join_and_part_and_refuse_what_is_wrong() {
         ScaleRounder::new(&q, &q, 1),
         Err(RnsError::NotCoprime { .. })
     ));
+    let far = basis::<u64>(16, &[60, 20], &[]);
+    let too_far = |error: RnsError| {
+        assert!(matches!(
+            error,
+            RnsError::Modulus(ZqError::WidthsTooFarApart { most: 39, .. })
+        ));
+    };
+    too_far(BaseConverter::new(&far, &q).unwrap_err());
+    too_far(ScaleRounder::new(&far, &q, 1).unwrap_err());
+    too_far(ScaleRounder::to_modulus(&far, Modulus::new(33).unwrap(), 33).unwrap_err());
+    // Digits of a mixed radix take any widths.
+    ScaleRounder::mixed_radix(&far, &q).unwrap();
     let mut limbs = vec![0; 64];
     limbs[17] = u64::MAX;
     let bad = RnsPoly::<u64, Coeff>::from_limbs(&q, &limbs);
@@ -362,7 +374,7 @@ fn blocks_are_converted_as_the_whole_is() {
         for n in [8, 64, 512, 1024] {
             let from = basis::<u64>(n, bits, &[]);
             let to = basis::<u64>(n, &[46, 45, 61], &from.values());
-            let converter = BaseConverter::new(&from, &to);
+            let converter = BaseConverter::new(&from, &to).unwrap();
             let x = poly(&from, 9);
             let want = converter.convert(&x, &to);
             for runs in [1usize, 2, 4, 8] {

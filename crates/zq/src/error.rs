@@ -23,6 +23,21 @@ pub enum ZqError {
         /// The modulus.
         modulus: u128,
     },
+    /// Moduli whose fixed-point quotient would be too coarse.
+    #[error(
+        "{count} moduli of {narrowest} to {widest} bits cannot be converted together: \
+         their widths may differ by {most} bits"
+    )]
+    WidthsTooFarApart {
+        /// Number of moduli.
+        count: usize,
+        /// Least bit length.
+        narrowest: u32,
+        /// Greatest bit length.
+        widest: u32,
+        /// Most that the two may differ by.
+        most: u32,
+    },
     /// A prime search with impossible arguments.
     #[error("cannot search {bits}-bit primes 1 mod {order}: {reason}")]
     BadPrimeSearch {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Generic functions compiled in the crate that has them.
 
-use crate::Modulus;
 use crate::primes::{is_prime_vt, ntt_primes};
+use crate::{Modulus, check_quotient};
 
 /// Compiles functions here: of those that are generic in the word, `W: double::<W>, …`, both widths; of others the
 /// instances named. The crates above then call these instead of compiling their own: less to compile, and optimised as
@@ -64,4 +64,5 @@ instantiate!(W:
     Modulus::<W>::all_reduced,
     is_prime_vt::<W>,
     ntt_primes::<W>,
+    check_quotient::<W>,
 );

@@ -15,6 +15,7 @@ mod instances;
 pub mod memory;
 mod modulus;
 pub mod primes;
+mod quotient;
 pub mod simd;
 mod slice;
 #[cfg(test)]
@@ -24,4 +25,5 @@ mod word;
 pub use error::ZqError;
 pub use memory::{AlignedVec, Pool, Scratch};
 pub use modulus::{Modulus, Shoup};
+pub use quotient::check_quotient;
 pub use word::Word;

@@ -195,7 +195,7 @@ impl<S: Lower> Around<'_, S> {
         if let Some(p) = &chain.p {
             from = from.concat(p)?;
         }
-        Ok(widen(key, &from, to))
+        widen(key, &from, to)
     }
 
     /// Residues of a random polynomial of the encryption of zero that a step is.

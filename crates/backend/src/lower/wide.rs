@@ -9,7 +9,7 @@ use rns::{BaseConverter, RnsBasis, Scratch};
 use zq::Word;
 use zq::primes::{Direction, ntt_primes};
 
-/// Bits to spare between an integer and half the product of the primes: conversion rounds within 2^-45 of it.
+/// Bits to spare between an integer and half the product of the primes: conversion rounds close to it.
 const MARGIN: u64 = 4;
 
 impl<S: Lower> Lowering<'_, S> {
@@ -40,16 +40,24 @@ impl<S: Lower> Lowering<'_, S> {
 }
 
 /// Values over a basis as values over wide primes, of the integers in between.
-pub fn widen<W: Word>(limbs: Vec<Vec<W>>, from: &RnsBasis<W>, to: &RnsBasis<W>) -> Vec<Vec<W>> {
+///
+/// # Errors
+/// Of a basis whose primes cannot be converted together.
+pub fn widen<W: Word>(
+    limbs: Vec<Vec<W>>,
+    from: &RnsBasis<W>,
+    to: &RnsBasis<W>,
+) -> Result<Vec<Vec<W>>, Error> {
+    let converter = BaseConverter::new(from, to)?;
     let n = from.n();
     let mut coefficients = limbs.concat();
     for (limb, plan) in coefficients.chunks_exact_mut(n).zip(from.plans()) {
         plan.inverse(limb);
     }
     let mut out = vec![W::ZERO; to.len() * n];
-    BaseConverter::new(from, to).convert_into(&coefficients, &mut out, &mut Scratch::new());
+    converter.convert_into(&coefficients, &mut out, &mut Scratch::new());
     for (limb, plan) in out.chunks_exact_mut(n).zip(to.plans()) {
         plan.forward(limb);
     }
-    out.chunks_exact(n).map(<[W]>::to_vec).collect()
+    Ok(out.chunks_exact(n).map(<[W]>::to_vec).collect())
 }

@@ -192,6 +192,22 @@ fn parameters_that_cannot_work() {
     small.auxiliary = primes(16, &[40]);
     let refused = BfvParams::new(&small, SecurityPolicy::insecure()).unwrap_err();
     assert!(refused.to_string().contains("too small"), "{refused}");
+    for far in [
+        BfvParamsLiteral {
+            auxiliary: primes(16, &[60, 60, 20]),
+            ..good.literal()
+        },
+        BfvParamsLiteral {
+            rlwe: rlwe::RlweParamsLiteral {
+                q: primes(16, &[61, 20]),
+                ..good.literal().rlwe
+            },
+            ..good.literal()
+        },
+    ] {
+        let refused = BfvParams::new(&far, SecurityPolicy::insecure()).unwrap_err();
+        assert!(refused.to_string().contains("20 to 6"), "{refused}");
+    }
     assert!(matches!(
         BfvParams::new(&good.literal(), SecurityPolicy::default()),
         Err(Error::Rlwe(Rlwe::Insecure { .. }))

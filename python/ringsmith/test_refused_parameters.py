@@ -25,6 +25,7 @@ refused(lambda: bfv.Context(n, data, special, 65537))
 refused(lambda: bfv.Context(n, bad, special, 65537, allow_insecure=True))
 refused(lambda: bfv.Context(n, data, special, 1, allow_insecure=True))
 refused(lambda: bfv.Context(n, data, special, 65537, auxiliary=special, allow_insecure=True))
+refused(lambda: bfv.Context(n, [*_native.ntt_primes(n, 60, 1), 786433], [], 65537, allow_insecure=True))
 refused(lambda: bfv.Context(n, data, special, 65537, error="gaussian:1", allow_insecure=True))
 refused(lambda: ckks.Context(n, data, special, 2.0**40))
 refused(lambda: ckks.Context(n, data, [*special, data[0]], 2.0**40, allow_insecure=True))
@@ -60,7 +61,7 @@ def ran(program: str, given: bytes = b"") -> bytes:
 
 def test_contexts_are_judged_before_tables_are_made() -> None:
     *refusals, grown = ran(CONTEXTS).decode().splitlines()
-    words = ["insecure", "mod", "plaintext modulus 1", "auxiliary", "sigma", "insecure", "twice", "scale"]
+    words = ["insecure", "mod", "plaintext modulus 1", "auxiliary", "widths", "sigma", "insecure", "twice", "scale"]
     assert len(refusals) == len(words), refusals
     assert all(word in text for word, text in zip(words, refusals, strict=True)), refusals
     assert int(grown) < MOST

@@ -324,10 +324,10 @@ def controller(old: str, new: str, words: str, check: str) -> Plant:
     return Plant("rs_controller", old, new, words, test, "rs_controller", {"Words": 128}, check, env)
 
 
-def core(unit: str, old: str, new: str, words: str) -> Plant:
-    """A fault that random programs on the core meet."""
+def core(unit: str, old: str, new: str, words: str, check: str = "check_random_programs") -> Plant:
+    """A fault that random programs on the core meet, or another of its checks."""
     programs = {"CORE_PROGRAMS": "6"}
-    return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, "check_random_programs", programs)
+    return Plant(unit, old, new, words, "core/test_core.py", "rs_core", CORE, check, programs)
 
 
 def arithmetic(unit: str, old: str, new: str, words: str, modulus: Values, **parameters: int) -> Plant:
@@ -371,7 +371,9 @@ SLOW = [
     decode("in_place_clash || work_addend", "work_addend", "a single-port slot is read and written"),
     decode("first_work = ~instr.src_a[0];", "first_work = instr.src_a[0];", "a transform writes the slot it reads"),
     Plant("rs_fifo", "if (push) words_q[tail_q] <= data_i;", "words_q[tail_q-1'b1] <= data_i;",
-          "the head changes before it is taken", "prim/test_fifo.py", "rs_fifo", {"Width": 8, "Depth": 4}),
+          "the head changes before it is taken", "test_assertions.py", "rs_fifo", {"Width": 8, "Depth": 4},
+          "check_play", play=[{"rst_ni": 0, "clear_i": 0, "ready_i": 0, "valid_i": 0, "data_i": 0},
+                {"valid_i": 1, "data_i": 5}, {"data_i": 6}, {"valid_i": 0}]),
     core("rs_mem_unit", "if (state_q == Request && port_i.ready) state_q", "if (state_q == Request) state_q",
          "a request is withdrawn"),
     core("rs_mem_unit", "assign room = ahead_q < LevelBits'(QueueWords);", "assign room = 1'b1;",
@@ -380,9 +382,11 @@ SLOW = [
          "assign memory_clear =", "two units hold a slot"),
     core("rs_scoreboard", "{1'b1, compute_idle_o && memory_idle_o && rns_idle_o && pointwise_idle_o}", "{1'b1, 1'b1}",
          "SYNC while a unit works"),
-    core("rs_scoreboard", "(count_q == '0 || mod_idx_q == head_i.mod_idx) &&", "",
-         "the modulus changes while results are in flight"),
-    core("rs_scoreboard", "&& !(head_i.m.table_dst && table_busy_i)", "",
+    core("rs_scoreboard", "(count_q == '0 || mod_idx_q == head_i.mod_idx) &&",
+         "(count_q == '0 || mod_idx_q == head_i.mod_idx || head_i.compute) &&",
+         "the modulus changes while results are in flight", "check_moduli_in_turn"),
+    core("rs_scoreboard", "!(head_i.m.table_dst && table_busy_i)",
+         "!(head_i.m.table_dst && table_busy_i && !head_i.memory)",
          "the twiddle table is read while it is written"),
     core("rs_core", "assign start.memory  = take && head_q.memory;", "assign start.memory  = take;",
          "one instruction for two units"),
@@ -397,8 +401,8 @@ SLOW = [
     core("rs_compute_seq", "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd2;",
          "in_last_stage_q <= !instr_q.transform || stage_q == instr_q.log2_n - 4'd3;", "a stage beyond the transform"),
     core("rs_compute_seq", "at_last_step_q  <= 1'b0;", "at_last_step_q  <= 1'b1;", "a step beyond the stage"),
-    core("rs_compute_seq", "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q};",
-         "end_line_q   <= {end_line_q[WriteDelay-1:1], end_q && 1'b1} << 1;", "an instruction ends without a write"),
+    core("rs_compute_seq", "end_q   <= instr_end;", "end_q   <= instr_end || start_i;",
+         "an instruction ends without a write"),
 ]  # fmt: skip
 
 

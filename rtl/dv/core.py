@@ -37,6 +37,7 @@ class Build:
     consts: int = field(default_factory=lambda: parameter("Consts", 4))
     kind: int = field(default_factory=lambda: parameter("MulKind", 0))
     mont: int = field(default_factory=lambda: parameter("MontW", 8))
+    smallest: int = field(default_factory=lambda: parameter("ModMinBits", 5))
     rate: int = field(default_factory=lambda: parameter("RnsRate", 0))
     moves: int = field(default_factory=lambda: parameter("Moves", 0))
     wide: int = field(default_factory=lambda: parameter("WidePort", 0))
@@ -55,7 +56,7 @@ class Build:
     def choose_moduli(self) -> list[list[int]]:
         """Primes for every modulus index and lane, from both ends of the range."""
         step = 1 << max(self.log2n + 1, self.mont if self.kind else 0)
-        low, found = max(step.bit_length() + 2, 5), []
+        low, found = max(step.bit_length() + 2, 5 if self.kind else self.smallest), []
         for index in range(self.moduli):
             bits = self.width if index % 2 == 0 else max(low, self.width // 2)
             # Not every small size has a prime.
@@ -178,6 +179,8 @@ class Core(DataPort):
     async def _end(self) -> None:
         dut = self.dut
         await First(RisingEdge(dut.sync_o), RisingEdge(dut.error_o))
+        # The second is behind the rising edge at which assertions look at the SYNC.
+        await FallingEdge(dut.clk_i)
         await FallingEdge(dut.clk_i)
         code, index, word = self.failure()
         assert not int(dut.error_o.value), f"error {code} at instruction {index}: {word:#018x}"

@@ -190,7 +190,7 @@ async def check_reset_of_a_transfer(dut):
 
 SHAPES = [
     {"W": 20, "P": 1, "Lanes": 2, "NMaxLog2": 3, "MulStyle": 0, "EnPmul": 0, "EnCyclic": 0, "Slots": 5},
-    {"W": 128, "P": 2, "Lanes": 1, "NMaxLog2": 4, "MulStyle": 0, "Slots": 6},
+    {"W": 128, "P": 2, "Lanes": 1, "NMaxLog2": 4, "MulStyle": 0, "Slots": 6, "FrameBytes": 512},
 ]
 
 
@@ -202,4 +202,4 @@ def test_top_serial(shape):
         "FrameBytes": 256,
         "BuildHash": "128'h0123456789abcdef0123456789abcdef",
     }
-    run_checks("rs_top_serial", {**shape, **serial})
+    run_checks("rs_top_serial", serial | shape)

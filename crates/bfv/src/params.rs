@@ -148,8 +148,8 @@ impl<W: Word> BfvParams<W> {
     /// Checks a literal.
     ///
     /// # Errors
-    /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`]; data primes, or auxiliary ones, whose widths are
-    /// too far apart ([`zq::check_quotient`]).
+    /// Everything [`RlweParams::new`] refuses; [`Error::PlainModulus`]; data primes, or auxiliary ones, whose widths
+    /// are too far apart ([`zq::check_quotient`]).
     #[inline(never)]
     pub fn new(literal: &BfvParamsLiteral<W>, policy: SecurityPolicy) -> Result<Self, Error> {
         literal.check(policy)?;

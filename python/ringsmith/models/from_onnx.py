@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 from ringsmith.errors import InputError
 from ringsmith.extras import to_install
 from ringsmith.files import reason
+from ringsmith.ir.sparse_map import SparseMap
+from ringsmith.models.activations import ACTIVATIONS, activation, fused, power_of
 from ringsmith.models.calibration import calibrated, data_rows
 from ringsmith.models.decision import decision_of
 from ringsmith.models.largest import POOLINGS, largest
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
-from ringsmith.models.operators import PIECEWISE, map_of, piecewise, probed, with_pads
+from ringsmith.models.operators import map_of, probed, with_pads
 from ringsmith.models.options import options_of
+from ringsmith.models.probing import power
 from ringsmith.progress import tell, telling
 
 Array = NDArray[np.float64]
@@ -32,11 +35,15 @@ Array = NDArray[np.float64]
 #: Linear in their first operand; the others are constants.
 _LINEAR = (
     "Gemm", "MatMul", "Conv", "AveragePool", "GlobalAveragePool", "BatchNormalization", "Flatten", "Reshape",
-    "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Neg", "Pad", "ReduceMean", "ReduceSum",
+    "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Neg", "Pad", "Slice", "Split", "Gather", "Tile",
+    "Expand", "DepthToSpace", "SpaceToDepth", "Cast", "ReduceMean", "ReduceSum", "ConvTranspose", "Resize",
 )  # fmt: skip
-_ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softplus": "softplus", "Exp": "exp"}
-_ARITHMETIC = ("Add", "Sub", "Mul", "Div")
-_SUPPORTED = (*_LINEAR, *_ACTIVATIONS, *PIECEWISE, *_ARITHMETIC)
+#: Of these, those that may take samples away, or make them one.
+_CUTS = ("Slice", "Split", "Gather", "Flatten")
+_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Pow")
+_SUPPORTED = (*_LINEAR, "Concat", *ACTIVATIONS, "PRelu", *_ARITHMETIC)
+#: Largest whole exponent that is computed by squares.
+_MOST_POWER = 64
 _REMEDIES = {
     "Softmax": "end the model before it: the largest score is the same",
     "LogSoftmax": "end the model before it: the largest score is the same",
@@ -56,9 +63,10 @@ def from_onnx(path: Any, data: Any, *, classes: Sequence[Any] | None = None, **o
     """Return the network of an ONNX file (or of its bytes, or an `onnx.ModelProto`) as a kernel over encrypted samples.
 
     Operators: Gemm, MatMul, Conv, AveragePool, GlobalAveragePool, BatchNormalization, Flatten, Reshape and other moves,
-    Add, Sub, Mul, Div; Relu, Sigmoid, Tanh, Softplus, Exp by approximation over the ranges that `data` have. `data`
-    (rows, ...) have the shape of the model's input; `classes` name its scores (a regression has none). Options as those
-    of `rs.from_sklearn`. Needs the extra `models`.
+    Slice, Concat, Add, Sub, Mul, Div, Pow; Relu, Sigmoid, Gelu and other functions of one number by approximation over
+    the ranges that `data` have, products such as x * sigmoid(x) as one of them. `data` (rows, ...) have the shape of
+    the model's input; `classes` name its scores (a regression has none). Options as those of `rs.from_sklearn`. Needs
+    the extra `models`.
     """
     tell("from_onnx: read the model")
     found = options_of(options)
@@ -178,7 +186,7 @@ class _Graph:
     def _node(self, node: Any, name: str) -> None:
         if node.op_type == "Constant" or all(given in self.known or not given for given in node.input):
             outputs = self._run(node, {given: self.known[given] for given in node.input if given})
-            self.known |= dict(zip(node.output, outputs, strict=False))
+            self.known |= dict(zip(node.output, map(_in_float64, outputs), strict=False))
             return
         if node.op_type == "Shape" and node.input[0] in self.values:
             # A batch of one; what PyTorch writes for x.view(x.size(0), -1).
@@ -191,25 +199,80 @@ class _Graph:
         ):
             remedy = _REMEDIES.get(node.op_type, f"supported are {', '.join(_SUPPORTED)}")
             raise InputError(f"from_onnx: operator {node.op_type} of node {name} is not supported; {remedy}")
+        if node.op_type == "Split":
+            parts = [self._linear(node, name, node.input[0], part) for part in range(len(node.output))]
+            self.values |= dict(zip(node.output, parts, strict=True))
+            return
         self.values[node.output[0]] = self._value(node, name)
 
     def _value(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
         secret = [given for given in node.input if given in self.values]
-        if node.op_type in _ACTIVATIONS:
-            argument, shape = self.values[secret[0]]
-            return Activation(argument, _ACTIVATIONS[node.op_type], name), shape
-        if node.op_type in PIECEWISE:
-            argument, shape = self.values[secret[0]]
-            attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
-            others = [self.known.get(one) for one in node.input[1:]]
-            return Activation(argument, piecewise(node.op_type, attributes, others), name), shape
+        if node.op_type in (*ACTIVATIONS, "PRelu", "Pow"):
+            return self._activation(node, name)
+        if node.op_type == "Concat":
+            return self._joined(node, name)
         if node.op_type in POOLINGS:
             return self._largest(node, name)
         if len(secret) > 1:
             return self._of_two(node, name, *(self.values[given] for given in secret))
         if node.op_type == "Div" and node.input[0] != secret[0]:
-            raise InputError(f"from_onnx: node {name} divides by a value; approximate 1 / x before the export")
+            argument, shape = self.values[secret[0]]
+            known = np.broadcast_to(self.known[node.input[0]], (1, *shape)).reshape(-1)
+            return affine(Activation(argument, "inverse", name), scaling(known), np.zeros(len(known))), shape
         return self._linear(node, name, secret[0])
+
+    def _activation(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
+        """Return a function of each element."""
+        if node.input[0] not in self.values or any(one in self.values for one in node.input[1:]):
+            raise InputError(f"from_onnx: node {name}: {node.op_type} with a parameter that depends on the input")
+        argument, shape = self.values[node.input[0]]
+        if node.op_type == "Pow":
+            return self._power(argument, np.unique(self.known[node.input[1]]), name), shape
+        if node.op_type == "PRelu":
+            ones = np.ones((1, *shape))
+            slopes = -self._run(node, {node.input[0]: -ones, node.input[1]: self.known[node.input[1]]})[0].reshape(-1)
+            # s x + (1 - s) relu(x).
+            bent = affine(Activation(argument, "relu", name), scaling(1 - slopes), np.zeros(len(slopes)))
+            return Sum(affine(argument, scaling(slopes), np.zeros(len(slopes))), bent), shape
+        others = [self.known.get(one) for one in node.input[1:]]
+        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        return Activation(argument, activation(node.op_type, attributes, others), name), shape
+
+    def _power(self, argument: Value, exponents: Array, name: str) -> Value:
+        if len(exponents) != 1:
+            raise InputError(f"from_onnx: node {name}: {len(exponents)} exponents; one for all elements is supported")
+        exponent = float(exponents[0])
+        if exponent.is_integer() and 1 <= exponent <= _MOST_POWER:
+            return power(argument, int(exponent), name)
+        return Activation(argument, power_of(exponent), name)
+
+    def _joined(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
+        """Return a Concat: each operand, moved to its place, and their sum."""
+        names = [f"operand_{number}" for number in range(len(node.input))]
+        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        node, inputs = _onnx().helper.make_node("Concat", names, list(node.output), name, **attributes), node.input
+        zeros = {
+            own: np.zeros((1, *self.values[one][1])) if one in self.values else self.known[one]
+            for own, one in zip(names, inputs, strict=True)
+        }
+        shift = self._run(node, zeros)[0]
+        if len(shift) != 1:
+            raise InputError(f"from_onnx: node {name} (Concat) changes the batch axis: shape {shift.shape}")
+        found: Value | None = None
+        for own, one in zip(names, inputs, strict=True):
+            if one not in self.values:
+                continue
+
+            def apply(x: Array, own: str = own) -> Array:
+                return np.asarray(self._run(node, {**zeros, own: x})[0], dtype=np.float64)
+
+            argument, shape = self.values[one]
+            made = map_of("Concat", {}, [], apply, shape, shift)
+            assert made is not None
+            part = _mapped(argument, made, np.zeros(shift.size) if found else shift.reshape(-1), shape)
+            found = Sum(found, part) if found else part
+        assert found is not None
+        return found, shift.shape[1:]
 
     def _largest(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
         argument, shape = self.values[node.input[0]]
@@ -222,6 +285,9 @@ class _Graph:
     def _of_two(
         self, node: Any, name: str, a: tuple[Value, tuple[int, ...]], b: tuple[Value, tuple[int, ...]]
     ) -> tuple[Value, tuple[int, ...]]:
+        one = fused(node.op_type, a[0], b[0], name) if node.op_type in ("Mul", "Div") and a[1] == b[1] else None
+        if one is not None:
+            return one, a[1]
         if node.op_type not in ("Add", "Sub", "Mul"):
             raise InputError(
                 f"from_onnx: node {name}: {node.op_type} of two encrypted values; Add, Sub or Mul is supported"
@@ -230,28 +296,34 @@ class _Graph:
             raise InputError(
                 f"from_onnx: node {name}: {node.op_type} of shapes {a[1]} and {b[1]}; equal shapes are needed"
             )
-        if node.op_type == "Mul" and (silu := _silu(a[0], b[0], name) or _silu(b[0], a[0], name)):
-            return silu, a[1]
         if node.op_type == "Mul":
             return Product(a[0], b[0], name if a[0] is b[0] else ""), a[1]
         size = b[0].size
         second = b[0] if node.op_type == "Add" else affine(b[0], scaling(-np.ones(size)), np.zeros(size))
         return Sum(a[0], second), a[1]
 
-    def _linear(self, node: Any, name: str, given: str) -> tuple[Value, tuple[int, ...]]:
-        """Return an operator that is linear in `given`, applied."""
+    def _linear(self, node: Any, name: str, given: str, output: int = 0) -> tuple[Value, tuple[int, ...]]:
+        """Return an operator that is linear in `given`, applied; of several outputs one."""
         argument, shape = self.values[given]
         constants = {one: self.known[one] for one in node.input if one and one != given}
         if node.op_type == "Conv":
             node = _explicit(node, self.known[node.input[1]].shape[2:], shape[1:])
 
         def apply(x: Array) -> Array:
-            return np.asarray(self._run(node, {**constants, given: x})[0], dtype=np.float64)
+            return np.asarray(self._run(node, {**constants, given: x})[output], dtype=np.float64)
 
         shift = apply(np.zeros((1, *shape)))
         if len(shift) != 1:
             raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {shift.shape}")
+        if node.op_type in _CUTS and (samples := len(apply(np.zeros((2, *shape))))) != 2:
+            raise InputError(
+                f"from_onnx: node {name} ({node.op_type}) changes the batch axis: two samples become {samples}"
+            )
         attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        if node.op_type == "Cast" and attributes["to"] not in _DTYPES:
+            raise InputError(
+                f"from_onnx: node {name} (Cast) rounds to integers; float32, float16 or float64 is supported"
+            )
         others = [self.known.get(one) for one in node.input if one != given]
         made = map_of(node.op_type, attributes, others, apply, shape, shift)
         if made is None:
@@ -267,8 +339,7 @@ class _Graph:
             )
         if made.is_identity and not shift.any():
             return argument, shift.shape[1:]
-        image = len(shape) == 3 or is_sparse(argument)
-        return affine(argument, made if image else made.dense(), shift.reshape(-1)), shift.shape[1:]
+        return _mapped(argument, made, shift.reshape(-1), shape), shift.shape[1:]
 
     def _run(self, node: Any, inputs: dict[str, Array]) -> list[Array]:
         """Run one node by the reference implementation."""
@@ -284,10 +355,10 @@ class _Graph:
         return list(self.evaluators[key].run(None, inputs))
 
 
-def _silu(x: Value, gate: Value, name: str) -> Value | None:
-    """Return x * sigmoid(x) as one activation, None where it is none."""
-    is_one = isinstance(gate, Activation) and gate.function == "sigmoid" and gate.argument is x
-    return Activation(x, "silu", name) if is_one else None
+def _mapped(argument: Value, made: SparseMap, shift: Array, shape: tuple[int, ...]) -> Value:
+    """Return a map of a value of a shape: by its entries of an image and of what is held so, else as a matrix."""
+    image = len(shape) == 3 or is_sparse(argument)
+    return affine(argument, made if image else made.dense(), shift)
 
 
 def _explicit(node: Any, kernel: tuple[int, ...], extents: tuple[int, ...]) -> Any:
@@ -298,8 +369,11 @@ def _explicit(node: Any, kernel: tuple[int, ...], extents: tuple[int, ...]) -> A
 
 
 def _array(initializer: Any) -> Any:
+    return _in_float64(_onnx().numpy_helper.to_array(initializer))
+
+
+def _in_float64(array: Any) -> Any:
     """Return a constant; reals in float64, so that matrices are what the weights say."""
-    array = _onnx().numpy_helper.to_array(initializer)
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 

@@ -22,9 +22,10 @@ Array = NDArray[np.float64]
 #: The affine function of samples (count, ...) that an operator is, by the reference.
 Apply = Callable[[Array], Array]
 
-#: Activations in pieces of lines and parabolas.
-PIECEWISE = ("Clip", "LeakyRelu", "HardSigmoid", "HardSwish")
-_MOVES = ("Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Slice")
+_MOVES = (
+    "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Pad", "Slice", "Split", "Gather",
+    "Tile", "Expand", "DepthToSpace", "SpaceToDepth", "Cast", "Concat",
+)  # fmt: skip
 _SCALINGS = ("BatchNormalization", "Neg", "Add", "Sub", "Mul", "Div")
 _POOLINGS = ("AveragePool", "GlobalAveragePool")
 _SUMS = ("ReduceMean", "ReduceSum")
@@ -56,30 +57,6 @@ def map_of(
     else:
         return None
     return found if found is not None and agrees(found, apply, shift) else None
-
-
-def piecewise(kind: str, attributes: Mapping[str, Any], others: Sequence[Any]) -> Callable[[Array], Array]:
-    """Return one of these activations as a function of arrays; `others`: its other inputs, None where left out."""
-    ends = [*others, None, None][:2]
-    low, high = (
-        attributes.get(name) if end is None else float(end) for name, end in zip(("min", "max"), ends, strict=True)
-    )
-    slope, shift = (attributes.get(name, default) for name, default in (("alpha", 0.2), ("beta", 0.5)))
-    leak = attributes.get("alpha", 0.01)
-
-    def clip(x: Array) -> Array:
-        return np.asarray(np.clip(x, -np.inf if low is None else low, np.inf if high is None else high))
-
-    def leaky_relu(x: Array) -> Array:
-        return np.where(x < 0, leak * x, x)
-
-    def hard_sigmoid(x: Array) -> Array:
-        return np.asarray(np.clip(slope * x + shift, 0.0, 1.0))
-
-    def hard_swish(x: Array) -> Array:
-        return np.asarray(x * np.clip(x / 6 + 0.5, 0.0, 1.0))
-
-    return dict(zip(PIECEWISE, (clip, leaky_relu, hard_sigmoid, hard_swish), strict=True))[kind]
 
 
 def agrees(found: SparseMap, apply: Apply, shift: Array) -> bool:

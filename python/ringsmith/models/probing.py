@@ -251,10 +251,10 @@ def product(factors: list[Value]) -> Value:
     return factors[0]
 
 
-def power(value: Value, exponent: int) -> Value:
-    """Return a value to a power of at least 1, by squares."""
+def power(value: Value, exponent: int, layer: str = "") -> Value:
+    """Return a value to a power of at least 1, by squares; the value's own square has the name of a layer."""
     if exponent == 1:
         return value
-    half = power(value, exponent // 2)
-    square = Product(half, half)
+    half = power(value, exponent // 2, layer)
+    square = Product(half, half, layer if half is value else "")
     return Product(square, value) if exponent % 2 else square

@@ -310,9 +310,23 @@ def test_the_reference_of_a_convolution_is_a_convolution() -> None:
             network(node("Reshape", "w r", output="v"), node("Add", "image v"), w=normal(3), r=np.array([2, 2])),
             r"node the_reshape \(Reshape\): .*; check the model",
         ),
-        (network(node("Erf", "image")), "operator Erf of node the_erf is not supported; supported are Gemm"),
-        (network(node("Div", "image image")), "node the_div: Div of two encrypted values; Add, Sub or Mul"),
-        (network(node("Div", "one image"), one=np.float64(1)), "node the_div divides by a value"),
+        (
+            network(node("Hardmax", "image")),
+            "operator Hardmax of node the_hardmax is not supported; supported are Gemm",
+        ),
+        (network(node("Concat", "image image", axis=0)), r"node the_concat \(Concat\) changes the batch axis"),
+        (
+            network(node("Slice", "image s e"), s=np.array([0]), e=np.array([1])),
+            r"node the_slice \(Slice\) changes the batch axis: two samples become 1",
+        ),
+        (network(node("Pow", "one image"), one=np.float64(2)), "node the_pow: Pow with a parameter that depends"),
+        (network(node("Pow", "image p"), p=normal(6)), "node the_pow: 6 exponents; one for all elements"),
+        (
+            network(node("Transpose", "image", "t", perm=[0, 1, 3, 2]), node("Div", "image t")),
+            "node the_div: Div of two encrypted values; Add, Sub or Mul",
+        ),
+        (network(node("Flatten", "image", axis=0)), r"node the_flatten \(Flatten\) changes the batch axis"),
+        (network(node("Cast", "image", to=TensorProto.INT32)), r"node the_cast \(Cast\) rounds to integers"),
         (network(node("MatMul", "image w"), w=normal(5, 3)), r"node the_matmul \(MatMul\)"),
         (network(node("Identity", "image"), dtype=TensorProto.INT32), "input image is of dtype int32; float32"),
         (

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import ringsmith as rs
 from ringsmith.ir.sparse_map import SparseMap
 from ringsmith.models.from_onnx import _Graph
-from ringsmith.models.network import Affine, Windows, evaluate, merged, ordered
+from ringsmith.models.network import Activation, Affine, Product, Windows, evaluate, merged, ordered
 from ringsmith.models.test_models import IMAGES, network, node, normal
 
 #: A kernel for each of two channels given, four filters.
@@ -35,6 +35,20 @@ NETWORKS = {
     ),
     "average, same": network(
         node("AveragePool", "image", "a", kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER"), FLAT
+    ),
+    "a slice": network(node("Slice", "image s e x t", "a"), FLAT, s=np.array([1, 4]), e=np.array([6, -9]),
+                       x=np.array([2, 3]), t=np.array([2, -1])),
+    "parts": network(
+        helper.make_node("Split", ["image"], ["p", "q"], axis=2), node("Sub", "q p", "a"), FLAT
+    ),
+    "gathered": network(node("Gather", "image g", "a", axis=3), FLAT, g=np.array([5, 0, 0])),
+    "tiled": network(node("Tile", "image r", "a"), FLAT, r=np.array([1, 2, 1, 2])),
+    "depth to space": network(
+        node("SpaceToDepth", "image", "b", blocksize=2), node("DepthToSpace", "b", "a", blocksize=2, mode="CRD"), FLAT
+    ),
+    "a cast": network(node("Cast", "image", "a", to=TensorProto.DOUBLE), FLAT),
+    "joined": network(
+        node("Conv", "image k", "c", pads=[1] * 4), node("Concat", "image c image", "a", axis=1), FLAT, k=FILTERS
     ),
     "global average": network(node("GlobalAveragePool", "image", "a"), FLAT),
     "mean of rows": network(node("ReduceMean", "image", "a", axes=[2], keepdims=0), FLAT),
@@ -76,6 +90,14 @@ def test_an_operator_does_what_the_reference_does(name: str) -> None:
     np.testing.assert_allclose(_value(dense, x), _value(result, x), atol=1e-10)
 
 
+def test_what_is_known_is_joined() -> None:
+    given = network(node("Flatten", "image", "f"), node("Concat", "k f l", axis=-1), k=normal(1, 3), l=normal(1, 2))
+    model = rs.from_onnx(given, IMAGES)
+    for image in IMAGES[:3, None]:
+        (expected,) = ReferenceEvaluator(given).run(None, {"image": image.astype(np.float32)})
+        np.testing.assert_allclose(model.clear(image), np.asarray(expected), atol=1e-6)
+
+
 AUTO = {
     "same upper": ({"auto_pad": "SAME_UPPER", "strides": [2, 2]}, {"pads": [0, 0, 1, 1], "strides": [2, 2]}, (3, 3)),
     "same lower": ({"auto_pad": "SAME_LOWER", "strides": [2, 1]}, {"pads": [0, 2, 0, 1], "strides": [2, 1]}, (2, 4)),
@@ -93,7 +115,53 @@ def test_paddings_by_name_are_those_of_the_standard(name: str) -> None:
     np.testing.assert_allclose(rs.from_onnx(first, IMAGES).clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
 
 
+def constant(value: float, name: str) -> Any:
+    return node("Constant", "", name, value_float=value)
+
+
 CURVES = {
+    "erf": [node("Erf", "a")],
+    "elu": [node("Elu", "a", alpha=0.7)],
+    "celu": [node("Celu", "a", alpha=0.4)],
+    "selu": [node("Selu", "a")],
+    "softsign": [node("Softsign", "a")],
+    "absolute": [node("Abs", "a")],
+    "sine": [node("Sin", "a")],
+    "cosine": [node("Cos", "a")],
+    "root": [constant(1.5, "c"), node("Add", "a c", "d"), node("Sqrt", "d")],
+    "logarithm": [constant(1.5, "c"), node("Add", "a c", "d"), node("Log", "d")],
+    "inverse": [constant(1.5, "c"), node("Add", "a c", "d"), node("Reciprocal", "d")],
+    "a quotient": [constant(1.5, "c"), node("Add", "a c", "d"), node("Div", "c d")],
+    "softsign, by nodes": [constant(1.0, "c"), node("Abs", "a", "b"), node("Add", "b c", "d"), node("Div", "a d")],
+    "arc tangent": [node("Atan", "a")],
+    "a power that is not whole": [constant(1.5, "c"), node("Add", "a c", "d"), node("Pow", "d c")],
+    "slopes, one": [constant(0.3, "c"), node("PRelu", "a c")],
+    "gelu": [
+        constant(2**0.5, "r"),
+        constant(1.0, "one"),
+        constant(0.5, "half"),
+        node("Div", "a r", "b"),
+        node("Erf", "b", "c"),
+        node("Add", "c one", "d"),
+        node("Mul", "a d", "e"),
+        node("Mul", "e half"),
+    ],
+    "gelu by tanh": [
+        constant(3.0, "three"),
+        constant(0.044715, "k"),
+        constant(0.7978846, "s"),
+        constant(1.0, "one"),
+        constant(0.5, "half"),
+        node("Pow", "a three", "b"),
+        node("Mul", "k b", "c"),
+        node("Add", "a c", "d"),
+        node("Mul", "s d", "e"),
+        node("Tanh", "e", "f"),
+        node("Add", "one f", "g"),
+        node("Mul", "a half", "h"),
+        node("Mul", "h g"),
+    ],
+    "mish": [node("Softplus", "a", "b"), node("Tanh", "b", "c"), node("Mul", "a c")],
     "relu 6": [node("Clip", "a low high")],
     "clip above": [helper.make_node("Clip", ["a", "", "high"], ["scores"])],
     "leaky": [node("LeakyRelu", "a", alpha=0.1)],
@@ -112,6 +180,63 @@ def test_activations_are_those_of_the_reference(name: str) -> None:
     np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), atol=1e-6)
     assert len(model.calibration) == 1
     assert np.abs(model.clear(IMAGES, polynomial=True) - np.asarray(expected)).max() <= 0.1
+
+
+def test_newer_operators_are_those_of_the_reference() -> None:
+    """Operators of later versions of ONNX than those of the other networks."""
+    for last in (node("Gelu", "a"), node("Gelu", "a", approximate="tanh"), node("Mish", "a")):
+        given = network(node("Flatten", "image", "a"), last)
+        given.opset_import[0].version = 20
+        (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES.astype(np.float32)})
+        found = rs.from_onnx(given, IMAGES, deviation=0.05).clear(IMAGES)
+        np.testing.assert_allclose(found, np.asarray(expected), atol=1e-6)
+
+
+#: An affine map before what is looked at: factors that follow are folded into it.
+BEFORE = node("Gemm", "f m v", "x")
+
+
+def scores_of(*nodes: Any) -> Any:
+    return network(node("Flatten", "image", "f"), BEFORE, *nodes, m=normal(72, 5) / 4, v=normal(5))
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu by tanh", "mish", "silu", "silu, the other way", "softsign, by nodes"])
+def test_a_product_of_functions_of_one_value_is_one_activation(name: str) -> None:
+    nodes = [node("Identity", "x", "a"), *CURVES[name]]
+    result = _Graph.of(scores_of(*nodes)).result()
+    (layer,) = [value.layer for value in ordered(result) if isinstance(value, Activation)]
+    assert layer.startswith(("the_mul", "the_div"))
+    assert not any(isinstance(value, Product) for value in ordered(result))
+
+
+def test_products_of_other_values_stay_products() -> None:
+    other = node("Gemm", "f m w", "y")
+    different = [node("Sigmoid", "y", "s"), node("Mul", "x s")]
+    squared = [node("Sigmoid", "x", "s"), node("Mul", "s s")]
+    cubed = [constant(3.0, "three"), node("Pow", "x three")]
+    turned = [
+        node("Transpose", "x", "t", perm=[0, 1]),
+        node("Gemm", "t r", "z"),
+        node("Sigmoid", "z", "s"),
+        node("Mul", "x s"),
+    ]
+    for nodes, products in (([other, *different], 1), (squared, 1), (cubed, 2), (turned, 1)):
+        given = scores_of(*nodes)
+        for name, array in {"w": normal(5) + 1, "r": np.roll(np.eye(5), 1, axis=0)}.items():
+            given.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+        result = _Graph.of(given).result()
+        assert sum(isinstance(value, Product) for value in ordered(result)) == products
+        (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES.astype(np.float32)})
+        found = rs.from_onnx(given, IMAGES, deviation=None).clear(IMAGES)
+        np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-4, atol=1e-5)
+
+
+def test_slopes_of_channels() -> None:
+    given = network(node("PRelu", "image s", "a"), FLAT, s=np.array([[[0.1]], [[0.4]]]))
+    (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES.astype(np.float32)})
+    for options in ({}, {"sign": (15, 15, 27)}):
+        model = rs.from_onnx(given, IMAGES, deviation=0.05, **options)
+        np.testing.assert_allclose(model.clear(IMAGES), np.asarray(expected), atol=1e-6)
 
 
 LARGEST = {
@@ -180,3 +305,15 @@ def test_an_average_before_a_convolution_takes_no_level() -> None:
 def test_a_network_of_convolutions_encrypted() -> None:
     model = rs.from_onnx(LENET, IMAGES, domain=(-1, 1), tolerance=0.05, guarantee="probable")
     np.testing.assert_allclose(model(IMAGES[:1]), model.clear(IMAGES[:1]), atol=0.05)
+
+
+def test_joined_channels_and_a_gelu_encrypted() -> None:
+    given = network(
+        node("Conv", "image k", "y", pads=[1] * 4), node("Concat", "image y", "a", axis=1), *CURVES["gelu"][:-1],
+        node("Mul", "e half", "g"), node("AveragePool", "g", "h", kernel_shape=[6, 6]), node("Flatten", "h", "i"),
+        node("Gemm", "i m"), k=FILTERS / 4, m=normal(6, 3),
+    )  # fmt: skip
+    model = rs.from_onnx(given, IMAGES, degree=7, domain=(-1, 1), tolerance=0.05, guarantee="probable")
+    assert [layer.split("_")[1] for layer in model.calibration] == ["mul"]
+    (expected,) = ReferenceEvaluator(given).run(None, {"image": IMAGES[:1].astype(np.float32)})
+    np.testing.assert_allclose(model(IMAGES[:1]), np.asarray(expected), atol=0.1)

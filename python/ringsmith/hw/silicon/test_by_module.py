@@ -255,7 +255,8 @@ def test_an_array_of_registers_has_as_many_words_in_the_netlist_as_in_the_design
 @pytest.mark.hw
 @pytest.mark.slow
 def test_by_module_is_as_flat() -> None:
-    """Two lanes of two butterflies, flat and by module: energies within 5 %, those of every larger module too."""
+    """Two lanes of two butterflies, flat and by module: energies within 5 %; those of a module within 5 % of its own or
+    0.6 % of that of all cells, since a module that is mapped alone shares no gates with what is around it."""
     figures()
     build = ["--set", "butterflies=2", "--set", "word_bits=16", "--set", "n_max=64", "--set", "reduction=montgomery"]
     build += ["--set", "modulus_bits_min=14"]
@@ -268,9 +269,10 @@ def test_by_module_is_as_flat() -> None:
     for key in ("internal_pj_per_cycle", "switching_pj_per_cycle", "memory_pj_per_cycle", "leakage_mw"):
         assert apart["power"][key] == pytest.approx(flat["power"][key], rel=0.05)
     assert apart["area_um2"] == pytest.approx(flat["area_um2"], rel=0.02)
+    whole = sum(row["pj_per_cycle"] for row in flat["modules"])
     modules_apart = {row["module"]: row["pj_per_cycle"] for row in apart["modules"]}
     for row in flat["modules"]:
-        assert modules_apart[row["module"]] == pytest.approx(row["pj_per_cycle"], rel=0.05, abs=3)
+        assert modules_apart[row["module"]] == pytest.approx(row["pj_per_cycle"], rel=0.05, abs=0.006 * whole)
 
 
 def test_an_operation_has_the_instructions_of_the_cycles_that_it_is_measured_in() -> None:

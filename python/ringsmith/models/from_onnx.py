@@ -25,7 +25,7 @@ from ringsmith.models.decision import decision_of
 from ringsmith.models.largest import POOLINGS, largest
 from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
-from ringsmith.models.operators import map_of, probed, with_pads
+from ringsmith.models.operators import elements_made, map_of, probed, with_pads
 from ringsmith.models.options import options_of
 from ringsmith.models.probing import power
 from ringsmith.progress import tell, telling
@@ -56,6 +56,8 @@ _REMEDIES = {
 _DTYPES = {1: np.float32, 10: np.float16, 11: np.float64}
 #: Entries of one linear layer.
 _MOST_ENTRIES = 1 << 24
+#: Elements of what one operator makes; its numbers are bounded before the reference takes memory for them.
+_MOST_ELEMENTS = 1 << 25
 
 
 @telling(None)
@@ -347,11 +349,17 @@ class _Graph:
         if key not in self.evaluators:
             onnx = _onnx()
             helper = onnx.helper
+            made = elements_made(onnx, node, inputs, self.model.opset_import)
+            if made > _MOST_ELEMENTS:
+                raise InputError(
+                    f"from_onnx: node {node.name or key} ({node.op_type}) makes {made} elements of a sample; at most "
+                    f"{_MOST_ELEMENTS} are taken"
+                )
             declared = [helper.make_tensor_value_info(name, 1, None) for name in inputs]
             outputs = [helper.make_tensor_value_info(name, 1, None) for name in node.output]
             graph = helper.make_graph([node], "one", declared, outputs)
-            made = helper.make_model(graph, opset_imports=self.model.opset_import)
-            self.evaluators[key] = onnx.reference.ReferenceEvaluator(made)
+            model = helper.make_model(graph, opset_imports=self.model.opset_import)
+            self.evaluators[key] = onnx.reference.ReferenceEvaluator(model)
         return list(self.evaluators[key].run(None, inputs))
 
 

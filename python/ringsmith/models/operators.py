@@ -59,6 +59,36 @@ def map_of(
     return found if found is not None and agrees(found, apply, shift) else None
 
 
+def elements_made(onnx: Any, node: Any, inputs: Mapping[str, Any], opsets: Any) -> int:
+    """Return how many elements an operator makes of these inputs, the largest of its outputs, without computing it; 0
+    where that is not known."""
+    helper = onnx.helper
+    # Reals are of one type here, as in the file.
+    given = {
+        name: np.asarray(value, dtype=np.float32 if np.asarray(value).dtype.kind == "f" else None)
+        for name, value in inputs.items()
+    }
+    if node.op_type == "Range":
+        start, limit, step = (float(given[name]) for name in node.input)
+        return math.ceil((limit - start) / step) if step else 0
+    # Shapes, repeats and scales say how much is made; of the rest the shape is enough.
+    few = {name: value for name, value in given.items() if value.dtype.kind in "iu" or value.size <= 16}
+    held = [onnx.numpy_helper.from_array(value, name) for name, value in few.items()]
+    declared = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in given.items()
+        if name not in few
+    ]
+    outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
+    model = helper.make_model(helper.make_graph([node], "one", declared, outputs, held), opset_imports=opsets)
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except Exception:  # what cannot be inferred is computed, and refused there
+        return 0
+    shapes = [[one.dim_value for one in output.type.tensor_type.shape.dim] for output in inferred.graph.output]
+    return max((math.prod(shape) for shape in shapes), default=0)
+
+
 def agrees(found: SparseMap, apply: Apply, shift: Array) -> bool:
     """Return whether a map is what the reference computes, on random numbers: maps that differ do almost everywhere."""
     x = np.random.default_rng(7).uniform(1, 2, (1, *found.given))

@@ -328,6 +328,33 @@ def test_the_reference_of_a_convolution_is_a_convolution() -> None:
         (network(node("Flatten", "image", axis=0)), r"node the_flatten \(Flatten\) changes the batch axis"),
         (network(node("Cast", "image", to=TensorProto.INT32)), r"node the_cast \(Cast\) rounds to integers"),
         (network(node("MatMul", "image w"), w=normal(5, 3)), r"node the_matmul \(MatMul\)"),
+        (
+            network(node("Tile", "image r"), r=np.array([1, 1, 10**5, 10**5])),
+            "makes 720000000000 elements of a sample; at",
+        ),
+        (network(node("Expand", "image r"), r=np.array([1, 1, 10**5, 10**5])), r"the_expand \(Expand\)"),
+        (
+            network(node("Pad", "image p"), p=np.array([0, 0, 0, 0, 0, 0, 10**9, 0])),
+            r"node the_pad \(Pad\) makes 12000000072 elements",
+        ),
+        (
+            network(helper.make_node("Resize", ["image", "", "s"], ["scores"]), s=np.array([1, 1, 1e5, 1e5])),
+            "makes 720000000000 elements",
+        ),
+        (
+            network(node("ConstantOfShape", "r", "c"), node("Add", "image c"), r=np.array([10**6, 10**6])),
+            r"the_constantofshape \(ConstantOfShape\) makes 1000000000000 elements",
+        ),
+        (
+            network(
+                node("Range", "a b c", "d"), node("Add", "image d"), a=np.array(0), b=np.array(10**12), c=np.array(1)
+            ),
+            r"the_range \(Range\) makes 1000000000000 elements",
+        ),
+        (
+            network(node("Conv", "image w", pads=[10**6] * 4), w=normal(1, 2, 3, 3)),
+            r"the_conv \(Conv\) makes 4000016000016 elements",
+        ),
         (network(node("Identity", "image"), dtype=TensorProto.INT32), "input image is of dtype int32; float32"),
         (
             network(node("Identity", "image"), given=("image", ["N", 2, "H", 6])),

@@ -18,7 +18,7 @@ from ringsmith.hw.toolchain import verilator
 from ringsmith.hw.tops import describe
 from ringsmith.hw.tops.axi4 import Axi4
 from ringsmith.hw.tops.top import TEMPLATES, Top
-from ringsmith.hw.verilator import HARNESS, WAIVERS, own_check
+from ringsmith.hw.verilator import HARNESS, WAIVERS, WAIVERS_OF_DESIGNS, own_check
 from ringsmith.hw.verilog import write_verilog
 from ringsmith.hw.vivado import Platform, check_platforms, write_projects
 from ringsmith.hw.written import files_of, new_folder, write_manifest
@@ -138,7 +138,7 @@ def _testbench(top: Top, work: Path) -> None:
     """Copy the harness and write the vectors."""
     for name in (*SHARED, "abi.h", "simulation.h", *top.harness, *top.headers):
         shutil.copyfile(HARNESS / name, work / "tb" / name)
-    shutil.copyfile(WAIVERS, work / "tb" / "lint.vlt")
+    (work / "tb" / "lint.vlt").write_text(WAIVERS.read_text() + WAIVERS_OF_DESIGNS.read_text())
     shutil.copyfile(TEMPLATES / top.testbench, work / "tb" / "testbench.cpp")
     (work / "tb" / "vectors.h").write_text(top.vectors())
     # FuseSoC names the model after the top; the harness knows it as Vtop.

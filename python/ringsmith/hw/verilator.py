@@ -32,7 +32,9 @@ _OWN_CHECK = re.compile(r"%\w+-USER(?:FATAL|ERROR|WARN): [^:]+:\d+:\d+: (?:%m: )
 # holds for more code, and tests, which ask for little, build several designs at a time.
 SINGLE_UNIT_BYTES = {"-O0": 16_000_000, "-O1": 16_000_000}
 SINGLE_UNIT_BYTES_OTHERWISE = 4_000_000
+# Of modules, and of whole designs.
 WAIVERS = Path(__file__).parent / "lint.vlt"
+WAIVERS_OF_DESIGNS = Path(__file__).parent / "whole.vlt"
 HARNESS = Path(__file__).parent / "harness"
 
 
@@ -47,7 +49,7 @@ def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path
     listed = list(files) if files is not None else sources.design(top, parameters or {})
     command: list[str | Path] = [tool.command, "--lint-only", *LINT_FLAGS, "--top-module", top]
     settings = parameter_flags(core_cfg.packed(listed[-1], parameters or {}))
-    finished = run([*command, *settings, WAIVERS, *listed], timeout_s=600)
+    finished = run([*command, *settings, WAIVERS, WAIVERS_OF_DESIGNS, *listed], timeout_s=600)
     found = [line for line in finished.output.splitlines() if line.startswith(("%Warning", "%Error-", "%Error: /"))]
     if finished.status != 0 and not found:
         raise ToolError(f"lint of {top} failed (exit status {finished.status}):\n{finished.tail()}")
@@ -98,7 +100,7 @@ def build_library(
     tool = verilator()
     own = files is None
     files = sources.design(top, parameters) if files is None else files
-    listed = [*files, *harness, *sorted(HARNESS.glob("*.h"))]
+    listed = [*files, *harness, *sorted(HARNESS.glob("*.h")), WAIVERS_OF_DESIGNS]
     generated = dict(headers or {})
     macros = [f"-D{name}={value}" for name, value in sorted((defines or {}).items())]
     state = [optimise, *BUILD_FLAGS, *flags, *macros, json.dumps(generated, sort_keys=True)]
@@ -134,7 +136,7 @@ def _compile(
     command: list[str | Path] = [
         tool.command, "--cc", "--exe", "--prefix", "Vtop", "--top-module", top, "-Mdir", work, "-o", "harness.so",
         "-O3", *BUILD_FLAGS, *macros,
-        "-CFLAGS", cflags, "-LDFLAGS", "-shared", *flags, *files, *harness,
+        "-CFLAGS", cflags, "-LDFLAGS", "-shared", *flags, WAIVERS_OF_DESIGNS, *files, *harness,
     ]  # fmt: skip
     done = checked(f"verilating {top}", run(command, timeout_s=900, log=work / "verilator.log"))
     jobs = os.cpu_count() or 1

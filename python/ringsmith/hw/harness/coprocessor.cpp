@@ -61,7 +61,7 @@ void Coprocessor::proceed(uint64_t count) {
 }
 
 int Coprocessor::run(uint64_t max_cycles) {
-    const uint64_t limit = cycles + max_cycles;
+    const uint64_t limit = own_cycles() + max_cycles;
     write_register(RS_IRQ_ENABLE, 7);
     for (;;) {
         const uint32_t status = read_register(RS_STATUS);
@@ -72,24 +72,24 @@ int Coprocessor::run(uint64_t max_cycles) {
         }
         if (flag(RS_STATUS_FAILED_SHIFT)) return 1;
         if (flag(RS_STATUS_IDLE_SHIFT)) return 0;
-        if (cycles >= limit) return 2;
+        if (own_cycles() >= limit) return 2;
         write_register(RS_IRQ_STATUS, 7);
         // An event between the two accesses above has left its mark in STATUS, not in IRQ_STATUS: look once more.
         const uint32_t again = read_register(RS_STATUS);
         if (again >> RS_STATUS_IDLE_SHIFT & 1 || again >> RS_STATUS_FAILED_SHIFT & 1) continue;
         if ((again >> RS_STATUS_TRANSFER_SHIFT & 1) && !hang_) continue;
-        while (!interrupt() && cycles < limit) tick();
+        while (!interrupt() && own_cycles() < limit) tick();
     }
 }
 
 int Coprocessor::run_program(uint64_t max_cycles) {
-    const uint64_t limit = cycles + max_cycles;
+    const uint64_t limit = own_cycles() + max_cycles;
     for (;;) {
-        while (!interrupt() && cycles < limit) tick();
+        while (!interrupt() && own_cycles() < limit) tick();
         const uint32_t status = read_register(RS_CONTROLLER_STATUS);
         if (status >> RS_CONTROLLER_STATUS_DONE_SHIFT & 1) return 0;
         if (status >> RS_CONTROLLER_STATUS_FAILED_SHIFT & 1) return 1;
-        if (cycles >= limit) return 2;
+        if (own_cycles() >= limit) return 2;
         // A transfer waits. The next one, which begins after it, raises the line again.
         write_register(RS_IRQ_STATUS, 1u << RS_IRQ_STATUS_TRANSFER_SHIFT);
         if (!hang_ && transfer_waits()) serve_transfer();

@@ -31,6 +31,9 @@ class Coprocessor : public Simulation {
     void sample() override;
 
   private:
+    // Cycles without those that register accesses and data took on a serial line, thousands each on a slow one.
+    uint64_t own_cycles() const { return cycles - link.cycles; }
+
     std::deque<rs_event> events_;
     int in_flight_ = 0;
 #ifdef RINGSMITH_FAULT_PIN

@@ -40,8 +40,8 @@ int rs_reg_read(void* device, uint32_t address, uint32_t* value);
 int rs_reg_write(void* device, uint32_t address, uint32_t value);
 int rs_mem_read(void* device, uint64_t address, uint8_t* out, uint64_t length);
 int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t length);
-// Clock until core 0 is idle (0), failed (1), or max_cycles have passed (2), those on a serial line apart; serves serial
-// transfers meanwhile.
+// Clock until core 0 is idle (0), failed (1), or max_cycles have passed (2), those on a serial line apart; serves
+// serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
 // In builds with an on-chip controller, whose program has been started: clock until it is done (0), the controller has
 // stopped (1), or max_cycles have passed (2); the host sleeps until the interrupt line rises.

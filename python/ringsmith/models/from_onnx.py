@@ -27,7 +27,7 @@ from ringsmith.models.model import Model
 from ringsmith.models.network import Activation, Input, Product, Sum, Value, affine, is_sparse, scaling
 from ringsmith.models.operators import elements_made, map_of, probed, with_pads
 from ringsmith.models.options import options_of
-from ringsmith.models.probing import power
+from ringsmith.models.probing import MOST_POWER, power
 from ringsmith.progress import tell, telling
 
 Array = NDArray[np.float64]
@@ -42,8 +42,6 @@ _LINEAR = (
 _CUTS = ("Slice", "Split", "Gather", "Flatten")
 _ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Pow")
 _SUPPORTED = (*_LINEAR, "Concat", *ACTIVATIONS, "PRelu", *_ARITHMETIC)
-#: Largest whole exponent that is computed by squares.
-_MOST_POWER = 64
 _REMEDIES = {
     "Softmax": "end the model before it: the largest score is the same",
     "LogSoftmax": "end the model before it: the largest score is the same",
@@ -237,29 +235,27 @@ class _Graph:
             bent = affine(Activation(argument, "relu", name), scaling(1 - slopes), np.zeros(len(slopes)))
             return Sum(affine(argument, scaling(slopes), np.zeros(len(slopes))), bent), shape
         others = [self.known.get(one) for one in node.input[1:]]
-        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        attributes = _attributes(node)
         return Activation(argument, activation(node.op_type, attributes, others), name), shape
 
     def _power(self, argument: Value, exponents: Array, name: str) -> Value:
         if len(exponents) != 1:
             raise InputError(f"from_onnx: node {name}: {len(exponents)} exponents; one for all elements is supported")
         exponent = float(exponents[0])
-        if exponent.is_integer() and 1 <= exponent <= _MOST_POWER:
+        if exponent.is_integer() and 1 <= exponent <= MOST_POWER:
             return power(argument, int(exponent), name)
         return Activation(argument, power_of(exponent), name)
 
     def _joined(self, node: Any, name: str) -> tuple[Value, tuple[int, ...]]:
         """Return a Concat: each operand, moved to its place, and their sum."""
         names = [f"operand_{number}" for number in range(len(node.input))]
-        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        attributes = _attributes(node)
         node, inputs = _onnx().helper.make_node("Concat", names, list(node.output), name, **attributes), node.input
         zeros = {
             own: np.zeros((1, *self.values[one][1])) if one in self.values else self.known[one]
             for own, one in zip(names, inputs, strict=True)
         }
-        shift = self._run(node, zeros)[0]
-        if len(shift) != 1:
-            raise InputError(f"from_onnx: node {name} (Concat) changes the batch axis: shape {shift.shape}")
+        shift = _of_a_sample(self._run(node, zeros)[0], node, name)
         found: Value | None = None
         for own, one in zip(names, inputs, strict=True):
             if one not in self.values:
@@ -280,7 +276,7 @@ class _Graph:
         argument, shape = self.values[node.input[0]]
         if len(node.output) > 1 and node.output[1]:
             raise InputError(f"from_onnx: node {name}: the places of largest values are not computed; use its values")
-        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        attributes = _attributes(node)
         made = self._run(node, {node.input[0]: np.zeros((1, *shape))})[0].shape[1:]
         return largest(node.op_type, attributes, argument, shape, made, name), made
 
@@ -314,14 +310,12 @@ class _Graph:
         def apply(x: Array) -> Array:
             return np.asarray(self._run(node, {**constants, given: x})[output], dtype=np.float64)
 
-        shift = apply(np.zeros((1, *shape)))
-        if len(shift) != 1:
-            raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {shift.shape}")
+        shift = _of_a_sample(apply(np.zeros((1, *shape))), node, name)
         if node.op_type in _CUTS and (samples := len(apply(np.zeros((2, *shape))))) != 2:
             raise InputError(
                 f"from_onnx: node {name} ({node.op_type}) changes the batch axis: two samples become {samples}"
             )
-        attributes = {one.name: _onnx().helper.get_attribute_value(one) for one in node.attribute}
+        attributes = _attributes(node)
         if node.op_type == "Cast" and attributes["to"] not in _DTYPES:
             raise InputError(
                 f"from_onnx: node {name} (Cast) rounds to integers; float32, float16 or float64 is supported"
@@ -363,16 +357,29 @@ class _Graph:
         return list(self.evaluators[key].run(None, inputs))
 
 
+def _of_a_sample(made: Array, node: Any, name: str) -> Array:
+    """Return what an operator makes of one sample, (1, ...)."""
+    if len(made) != 1:
+        raise InputError(f"from_onnx: node {name} ({node.op_type}) changes the batch axis: shape {made.shape}")
+    return made
+
+
 def _mapped(argument: Value, made: SparseMap, shift: Array, shape: tuple[int, ...]) -> Value:
     """Return a map of a value of a shape: by its entries of an image and of what is held so, else as a matrix."""
     image = len(shape) == 3 or is_sparse(argument)
     return affine(argument, made if image else made.dense(), shift)
 
 
+def _attributes(node: Any) -> dict[str, Any]:
+    """Return a node's attributes by name."""
+    helper = _onnx().helper
+    return {one.name: helper.get_attribute_value(one) for one in node.attribute}
+
+
 def _explicit(node: Any, kernel: tuple[int, ...], extents: tuple[int, ...]) -> Any:
     """Return a convolution with its padding in numbers."""
     helper = _onnx().helper
-    attributes = with_pads({one.name: helper.get_attribute_value(one) for one in node.attribute}, kernel, extents)
+    attributes = with_pads(_attributes(node), kernel, extents)
     return helper.make_node(node.op_type, list(node.input), list(node.output), node.name, **attributes)
 
 

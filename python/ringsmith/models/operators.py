@@ -29,6 +29,8 @@ _MOVES = (
 _SCALINGS = ("BatchNormalization", "Neg", "Add", "Sub", "Mul", "Div")
 _POOLINGS = ("AveragePool", "GlobalAveragePool")
 _SUMS = ("ReduceMean", "ReduceSum")
+#: Reals that may be scales, of which there is one for each axis.
+_FEW = 16
 #: Largest relative difference from the reference, which may compute in float32.
 _CLOSE = 1e-5
 
@@ -63,22 +65,18 @@ def elements_made(onnx: Any, node: Any, inputs: Mapping[str, Any], opsets: Any) 
     """Return how many elements an operator makes of these inputs, the largest of its outputs, without computing it; 0
     where that is not known."""
     helper = onnx.helper
-    # Reals are of one type here, as in the file.
-    given = {
-        name: np.asarray(value, dtype=np.float32 if np.asarray(value).dtype.kind == "f" else None)
-        for name, value in inputs.items()
-    }
     if node.op_type == "Range":
-        start, limit, step = (float(given[name]) for name in node.input)
+        start, limit, step = (float(inputs[name]) for name in node.input)
         return math.ceil((limit - start) / step) if step else 0
-    # Shapes, repeats and scales say how much is made; of the rest the shape is enough.
-    few = {name: value for name, value in given.items() if value.dtype.kind in "iu" or value.size <= 16}
-    held = [onnx.numpy_helper.from_array(value, name) for name, value in few.items()]
-    declared = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
-        for name, value in given.items()
-        if name not in few
-    ]
+    # Shapes, repeats and scales say how much is made; of the rest the shape is enough. Reals are of one type, as in the
+    # file.
+    held, declared = [], []
+    for name, value in ((name, np.asarray(given)) for name, given in inputs.items()):
+        real = value.dtype.kind == "f"
+        if real and value.size > _FEW:
+            declared.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, value.shape))
+        else:
+            held.append(onnx.numpy_helper.from_array(value.astype(np.float32) if real else value, name))
     outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
     model = helper.make_model(helper.make_graph([node], "one", declared, outputs, held), opset_imports=opsets)
     try:

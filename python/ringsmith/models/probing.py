@@ -26,6 +26,8 @@ Map = Callable[[Value], Value]
 #: Largest degree that is looked for, and rows of one evaluation.
 MOST_DEGREE = 5
 _ROWS = 512
+#: Largest exponent that is computed by squares: larger ones take more levels than a secure set has.
+MOST_POWER = 64
 #: Difference of a map from its function that is rounding, as a part of the function's extent.
 _ROUNDING = 1e-6
 #: Inputs of a quadratic form that is asked for in full, and products of a polynomial of higher degree.

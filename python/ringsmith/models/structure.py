@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from ringsmith.errors import InputError
 from ringsmith.models.network import Activation, Sum, Value, affine
-from ringsmith.models.probing import Map, monomials, power, two_axes
+from ringsmith.models.probing import MOST_POWER, Map, monomials, power, two_axes
 
 Array = NDArray[np.float64]
 
 _ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
-#: Larger degrees of a kernel take more levels than a secure set has.
-_MOST_POWER = 64
 
 
 def structures(model: Any, name: str) -> Iterator[Map]:
@@ -77,8 +75,8 @@ def _kernel_machine(model: Any) -> Map:
     given = getattr(model, "_gamma", model.gamma)
     gamma = 1 / vectors.shape[1] if given is None else float(given)
     degree = int(model.degree)
-    if degree != model.degree or not 1 <= degree <= _MOST_POWER:
-        raise InputError(f"from_sklearn: kernel='poly' of degree={model.degree}; an integer from 1 to {_MOST_POWER}")
+    if degree != model.degree or not 1 <= degree <= MOST_POWER:
+        raise InputError(f"from_sklearn: kernel='poly' of degree={model.degree}; an integer from 1 to {MOST_POWER}")
     weights = _weights(model, len(vectors))
     shift = np.broadcast_to(np.asarray(getattr(model, "intercept_", 0.0), dtype=np.float64), weights.shape[1:])
     coef0 = np.full(len(vectors), float(model.coef0))

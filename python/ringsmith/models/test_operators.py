@@ -115,8 +115,8 @@ def test_paddings_by_name_are_those_of_the_standard(name: str) -> None:
     np.testing.assert_allclose(rs.from_onnx(first, IMAGES).clear(IMAGES), np.asarray(expected), rtol=1e-4, atol=1e-5)
 
 
-def constant(value: float, name: str) -> Any:
-    return node("Constant", "", name, value_float=value)
+def constants(**values: float) -> list[Any]:
+    return [node("Constant", "", name, value_float=value) for name, value in values.items()]
 
 
 CURVES = {
@@ -128,18 +128,16 @@ CURVES = {
     "absolute": [node("Abs", "a")],
     "sine": [node("Sin", "a")],
     "cosine": [node("Cos", "a")],
-    "root": [constant(1.5, "c"), node("Add", "a c", "d"), node("Sqrt", "d")],
-    "logarithm": [constant(1.5, "c"), node("Add", "a c", "d"), node("Log", "d")],
-    "inverse": [constant(1.5, "c"), node("Add", "a c", "d"), node("Reciprocal", "d")],
-    "a quotient": [constant(1.5, "c"), node("Add", "a c", "d"), node("Div", "c d")],
-    "softsign, by nodes": [constant(1.0, "c"), node("Abs", "a", "b"), node("Add", "b c", "d"), node("Div", "a d")],
+    "root": [*constants(c=1.5), node("Add", "a c", "d"), node("Sqrt", "d")],
+    "logarithm": [*constants(c=1.5), node("Add", "a c", "d"), node("Log", "d")],
+    "inverse": [*constants(c=1.5), node("Add", "a c", "d"), node("Reciprocal", "d")],
+    "a quotient": [*constants(c=1.5), node("Add", "a c", "d"), node("Div", "c d")],
+    "softsign, by nodes": [*constants(c=1.0), node("Abs", "a", "b"), node("Add", "b c", "d"), node("Div", "a d")],
     "arc tangent": [node("Atan", "a")],
-    "a power that is not whole": [constant(1.5, "c"), node("Add", "a c", "d"), node("Pow", "d c")],
-    "slopes, one": [constant(0.3, "c"), node("PRelu", "a c")],
+    "a power that is not whole": [*constants(c=1.5), node("Add", "a c", "d"), node("Pow", "d c")],
+    "slopes, one": [*constants(c=0.3), node("PRelu", "a c")],
     "gelu": [
-        constant(2**0.5, "r"),
-        constant(1.0, "one"),
-        constant(0.5, "half"),
+        *constants(r=2**0.5, one=1.0, half=0.5),
         node("Div", "a r", "b"),
         node("Erf", "b", "c"),
         node("Add", "c one", "d"),
@@ -147,11 +145,7 @@ CURVES = {
         node("Mul", "e half"),
     ],
     "gelu by tanh": [
-        constant(3.0, "three"),
-        constant(0.044715, "k"),
-        constant(0.7978846, "s"),
-        constant(1.0, "one"),
-        constant(0.5, "half"),
+        *constants(three=3.0, k=0.044715, s=0.7978846, one=1.0, half=0.5),
         node("Pow", "a three", "b"),
         node("Mul", "k b", "c"),
         node("Add", "a c", "d"),
@@ -213,7 +207,7 @@ def test_products_of_other_values_stay_products() -> None:
     other = node("Gemm", "f m w", "y")
     different = [node("Sigmoid", "y", "s"), node("Mul", "x s")]
     squared = [node("Sigmoid", "x", "s"), node("Mul", "s s")]
-    cubed = [constant(3.0, "three"), node("Pow", "x three")]
+    cubed = [*constants(three=3.0), node("Pow", "x three")]
     turned = [
         node("Transpose", "x", "t", perm=[0, 1]),
         node("Gemm", "t r", "z"),

@@ -44,7 +44,7 @@ int rs_mem_write(void* device, uint64_t address, const uint8_t* in, uint64_t len
 // serial transfers meanwhile.
 int rs_run(void* device, uint64_t max_cycles);
 // In builds with an on-chip controller, whose program has been started: clock until it is done (0), the controller has
-// stopped (1), or max_cycles have passed (2); the host sleeps until the interrupt line rises.
+// stopped (1), or max_cycles have passed (2) as above; the host sleeps until the interrupt line rises.
 int rs_run_program(void* device, uint64_t max_cycles);
 // Clock so many cycles, and serve a serial transfer that waits then.
 int rs_step(void* device, uint64_t cycles);

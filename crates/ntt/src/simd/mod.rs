@@ -55,6 +55,7 @@ use mul32::Mul32;
 #[cfg(target_arch = "aarch64")]
 use mul64::Mul64;
 use passes::{Lifted, Plain, Runs};
+use schedule::MIN_LEN;
 use tables::Tables;
 
 /// An instruction set with an arithmetic that suits the modulus.
@@ -92,9 +93,6 @@ pub(crate) struct SimdPlan {
     path: Path,
     tables: Tables,
 }
-
-/// Shortest transform worth vectors: one block of the last pass.
-const MIN_LEN: usize = 64;
 
 #[cfg(target_arch = "x86_64")]
 fn choose(level: Level, bits: u32) -> Option<Path> {
@@ -444,11 +442,15 @@ macro_rules! entry_points {
                 // SAFETY: this function enables the arithmetic's features; `a` has the words of one block after pass 0.
                 unsafe {
                     let arith = <$arith>::new(q);
-                    if lazy {
-                        passes::forward_block::<_, true>(&arith, tables, 1, a, block, prefetch);
-                    } else {
-                        passes::forward_block::<_, false>(&arith, tables, 1, a, block, prefetch);
+                    // Compiled where it makes a difference.
+                    if const { <$arith as Arith>::LAZY_BOUND > 1 } {
+                        if lazy {
+                            return passes::forward_block::<_, true>(
+                                &arith, tables, 1, a, block, prefetch,
+                            );
+                        }
                     }
+                    passes::forward_block::<_, false>(&arith, tables, 1, a, block, prefetch)
                 }
             }
 

@@ -13,6 +13,10 @@ pub(crate) const fn block_len<V: Lanes>() -> usize {
     VECTORS * V::LANES
 }
 
+/// Shortest transform worth vectors, and shortest part of one that goes its own way: two blocks of the widest, which go
+/// through the last pass together.
+pub(super) const MIN_LEN: usize = 128;
+
 /// Passes of the longest transform over the shortest block, two stages each.
 const MAX_PASSES: usize = 8;
 
@@ -53,9 +57,9 @@ impl Schedule {
         self.log_len[pass]
     }
 
-    /// Independent blocks that the outermost pass leaves; 1 where the last pass is the only one.
+    /// Independent blocks that the outermost pass leaves; 1 where the last pass is the only one, or they are too short.
     pub fn outer_blocks(&self) -> usize {
-        if self.passes == 0 {
+        if self.passes == 0 || 1 << self.log_len[1] < MIN_LEN {
             1
         } else {
             1 << self.stages(0)

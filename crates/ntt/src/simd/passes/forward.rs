@@ -142,9 +142,6 @@ pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
         prefetch.request::<A::V>(0, PORTIONS);
         let mut v = [load_block::<A::V>(p); G];
         groups!(G, g => v[g] = load_block::<A::V>(p.add(g * block_len::<A::V>())));
-        if blocks == 1 {
-            groups!(G, g => each!(v[g], arith.enter));
-        }
         let nodes = FromNode {
             table: t,
             k: blocks + b,
@@ -164,7 +161,7 @@ pub(super) unsafe fn forward_blocks<A: Arith, const LAZY: bool, const G: usize>(
             pin(&mut v);
         }
         prefetch.request::<A::V>(6, PORTIONS);
-        if const { !LAZY || A::LAZY_BOUND == 1 } {
+        if const { !LAZY } {
             groups!(G, g => each!(v[g], arith.leave));
         }
         groups!(G, g => {

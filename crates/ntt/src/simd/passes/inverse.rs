@@ -209,11 +209,7 @@ pub(super) unsafe fn inverse_blocks<A: Arith, const G: usize>(
             k: blocks + b,
             arith: PhantomData::<A>,
         };
-        if blocks == 1 {
-            inverse_stages::<A, _, 8, G, true>(arith, &mut v, &nodes, scale);
-        } else {
-            inverse_stages::<A, _, 8, G, false>(arith, &mut v, &nodes, scale);
-        }
+        inverse_stages::<A, _, 8, G, false>(arith, &mut v, &nodes, scale);
         groups!(G, g => store_block(&v[g], p.add(g * block_len::<A::V>())));
     }
 }

@@ -97,11 +97,7 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     let (n, t, schedule) = (tables.n, tables.forward.factors(), &tables.schedule);
     let blocks = n / block_len::<A::V>();
     let offset = outer_block * (n / outer_blocks);
-    let group = if blocks / outer_blocks > 1 {
-        group_count::<A::V>()
-    } else {
-        1
-    };
+    let group = group_count::<A::V>();
     let last_block = 1 << schedule.log_len(schedule.passes().max(first + 1) - 1);
     for b in (0..blocks / outer_blocks).step_by(group) {
         let (local, start) = (b * block_len::<A::V>(), offset + b * block_len::<A::V>());
@@ -143,7 +139,7 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
             let prefetch = |groups| {
                 Prefetch::last::<A::V>(prefetch, local, groups * block_len::<A::V>(), last_block)
             };
-            if const { group_count::<A::V>() == 1 } || group == 1 {
+            if const { group_count::<A::V>() == 1 } {
                 forward_blocks::<A, LAZY, 1>(arith, t, p, at, prefetch(1));
             } else {
                 forward_blocks::<A, LAZY, 2>(arith, t, p, at, prefetch(2));
@@ -165,11 +161,11 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
     let (n, schedule, scale) = (t.n, &t.schedule, &t.scale);
     let t = t.inverse.factors();
     let blocks = n / block_len::<A::V>();
-    let group = if blocks > 1 { group_count::<A::V>() } else { 1 };
+    let group = group_count::<A::V>();
     for b in (0..blocks).step_by(group) {
         // SAFETY: the blocks are below `blocks`, a power of two.
         unsafe {
-            if const { group_count::<A::V>() == 1 } || group == 1 {
+            if const { group_count::<A::V>() == 1 } {
                 inverse_blocks::<A, 1>(arith, t, scale, (from, a), blocks, b);
             } else {
                 inverse_blocks::<A, 2>(arith, t, scale, (from, a), blocks, b);

@@ -295,13 +295,14 @@ macro_rules! sums_by_halves {
     };
 }
 
-/// Sums of up to eight rows of residues by reduced products.
+/// Sums of up to eight rows of residues by reduced products; of factors that are none, which no transform of theirs
+/// leaves, as of any number of rows.
 macro_rules! sums_by_products {
     ($multiply:ty, $D:ident, $permuted:ident, $streamed:ident, $call:ident) => {
         if const { $D > 0 } && $call.reduced {
             reduced_sums_of::<<$multiply as Multiply52>::V, $D, $permuted>($call)
         } else {
-            sums_of::<$multiply, $D, $permuted, $streamed>($call)
+            sums_of::<$multiply, 0, $permuted, $streamed>($call)
         }
     };
 }

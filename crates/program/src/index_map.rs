@@ -92,6 +92,18 @@ impl IndexMap {
         Ok(())
     }
 
+    /// The elements of all positions, −1 where there is none.
+    pub fn signed(&self) -> Vec<i64> {
+        let mut elements = Vec::with_capacity(self.len);
+        for run in &self.runs {
+            let (first, step) = run
+                .first
+                .map_or((-1, 0), |first| (i64::from(first), run.step));
+            elements.extend((0..i64::from(run.length)).map(|i| first + i64::from(step) * i));
+        }
+        elements
+    }
+
     /// The map of these runs, as a reader found them.
     ///
     /// # Errors
@@ -227,6 +239,7 @@ mod tests {
             let made = map(&elements);
             let back: Vec<i64> = made.iter().map(|e| e.map_or(-1, i64::from)).collect();
             prop_assert_eq!(&back, &elements);
+            prop_assert_eq!(&made.signed(), &elements);
             let bound = made.elements();
             prop_assert_eq!(bound as i64, elements.iter().max().map_or(0, |m| m + 1));
             prop_assert_eq!(IndexMap::from_runs(made.runs().to_vec(), bound).unwrap(), made.clone());

@@ -22,7 +22,7 @@ pub fn index_map(array: &PyReadonlyArrayDyn<'_, i64>) -> PyResult<IndexMap> {
 
 /// The elements of a map's positions, −1 where there is none.
 pub fn map_array<'py>(py: Python<'py>, map: &IndexMap) -> Bound<'py, PyArray1<i64>> {
-    PyArray1::from_iter(py, map.iter().map(|element| element.map_or(-1, i64::from)))
+    PyArray1::from_vec(py, map.signed())
 }
 
 /// Reals or integers, as the array has them.

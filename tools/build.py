@@ -23,16 +23,18 @@ COMMAND = [str(ROOT / ".venv/bin/maturin"), "develop", "--release", "--locked"]
 #: Share of the first build's time in percent, for crates with more than two (`cargo build --timings`); the others share
 #: the rest evenly.
 SHARE = {
-    "ringsmith-backend": 18,
-    "ringsmith-python": 20,
-    "ringsmith-ntt": 7,
-    "ringsmith-ckks": 9,
-    "ringsmith-offload": 6,
-    "ringsmith-rlwe": 5,
+    "ringsmith-rlwe": 20,
+    "ringsmith-ntt": 16,
+    "ringsmith-ckks": 12,
     "ringsmith-program": 6,
+    "ringsmith-bfv": 4,
+    "ringsmith-backend": 4,
+    "ringsmith-python": 4,
+    "ringsmith-rns": 3,
     "syn": 3,
-    "pyo3": 2,
-    "ringsmith-device": 2,
+    "pyo3": 3,
+    "ringsmith-offload": 2,
+    "zerocopy": 2,
     "pyo3-macros-backend": 2,
 }
 BAR = re.compile(r"Building \[[=> ]*\] (\d+)/(\d+)(?:: (.*))?")

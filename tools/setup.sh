@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Check the system tools, make .venv, install the locked requirement groups named as arguments (core, build, run, dev,
-# service, hw, examples): wheels only, each with the hash that its file names.
+# service, hw, examples): wheels only, each with the hash that its file names. Python compiles what is imported, when it
+# is: all of it takes longer than the rest of the installation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PATH=${PATH//"$PWD/.venv/bin:"/} # the system's Python, also where a broken .venv stands
@@ -46,6 +47,6 @@ if ! .venv/bin/python -c 'import pip' 2>/dev/null; then
 fi
 for group in "$@"; do
     echo "setup: installing requirements/$group.txt"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --no-compile \
         -r "requirements/$group.txt"
 done

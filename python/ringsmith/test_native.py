@@ -338,3 +338,19 @@ def test_the_stated_security_is_that_of_the_table() -> None:
     moduli = native.ntt_primes(8192, 43, 5)
     assert bfv.Context(8192, moduli[:4], [], 65537).security.level == 128
     assert bfv.Context(8192, moduli[:3], [], 65537).security.level == 192
+
+
+def test_arrays_may_lie_in_memory_in_any_order(exact: Bfv, approximate: Ckks) -> None:
+    numbers = np.arange(64, dtype=np.int64)
+    for other in (np.repeat(numbers, 3)[::3], np.flip(numbers).copy()[::-1]):
+        np.testing.assert_array_equal(exact.encoder.decode(exact.encoder.encode(other))[:64], numbers)
+    encoder = approximate.encoder
+    complexes = np.exp(1j * numbers)
+    columns = np.stack([complexes, -complexes], axis=1)
+    got, want = (encoder.decode(encoder.encode(vector)) for vector in (columns[:, 0], complexes))
+    np.testing.assert_array_equal(got, want)
+    rows = np.arange(128.0).reshape(2, 64)
+    for batch in (np.asfortranarray(rows), np.broadcast_to(rows[1], (2, 64))):
+        for row, plaintext in zip(batch, encoder.encode_batch(batch), strict=True):
+            want = encoder.decode(encoder.encode(row.copy()))
+            np.testing.assert_array_equal(encoder.decode(plaintext), want)

@@ -6,11 +6,22 @@ use numpy::{Element, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
-/// The elements of an array in row-major order; only a non-contiguous array is copied.
+/// The elements of an array in row-major order; an array whose elements lie in another one is copied.
 pub fn elements<'a, T: Element + Copy>(array: &'a PyReadonlyArrayDyn<'_, T>) -> Cow<'a, [T]> {
     match array.as_slice() {
-        Ok(slice) => Cow::Borrowed(slice),
-        Err(_) => Cow::Owned(array.as_array().iter().copied().collect()),
+        // There is a slice of columns too.
+        Ok(slice) if array.is_c_contiguous() => Cow::Borrowed(slice),
+        _ => Cow::Owned(row_major(array)),
+    }
+}
+
+/// The elements of any array, put in order by numpy: its loops are optimised, where this crate's are not.
+fn row_major<T: Element + Copy>(array: &PyReadonlyArrayDyn<'_, T>) -> Vec<T> {
+    let ordered = array.call_method1("copy", ("C",));
+    let ordered = ordered.and_then(|copy| copy.extract::<PyReadonlyArrayDyn<'_, T>>());
+    match ordered.as_ref().map(PyReadonlyArrayDyn::as_slice) {
+        Ok(Ok(slice)) => slice.to_vec(),
+        _ => array.as_array().iter().copied().collect(),
     }
 }
 

@@ -71,6 +71,20 @@ impl IndexMap {
         Ok(map)
     }
 
+    /// The map with these elements, −1 where there is none.
+    ///
+    /// # Errors
+    /// As [`IndexMap::new`], and for a number below −1.
+    pub fn from_signed(elements: &[i64]) -> Result<Self, Error> {
+        let mut map = Self::default();
+        for &element in elements {
+            let taken = (element != -1).then(|| u32::try_from(element));
+            let taken = taken.transpose();
+            map.push(taken.map_err(|_| Error::Map(format!("element {element}")))?)?;
+        }
+        Ok(map)
+    }
+
     /// The map that takes element i at position i.
     pub fn identity(len: usize) -> Result<Self, Error> {
         Self::new((0..len).map(|i| u32::try_from(i).ok()))
@@ -225,6 +239,9 @@ mod tests {
             refused(&[run(Some(0), 0, 1), run(Some(7), 0, 1)]).contains("run 1 belongs to run 0")
         );
         assert!(refused(&[run(None, 0, u32::MAX), run(Some(1), 0, 2)]).contains("positions"));
+        for element in [-2, 1 << 30, 1 << 32, i64::MIN] {
+            assert!(IndexMap::from_signed(&[0, element]).is_err(), "{element}");
+        }
     }
 
     proptest! {
@@ -240,6 +257,7 @@ mod tests {
             let back: Vec<i64> = made.iter().map(|e| e.map_or(-1, i64::from)).collect();
             prop_assert_eq!(&back, &elements);
             prop_assert_eq!(&made.signed(), &elements);
+            prop_assert_eq!(&IndexMap::from_signed(&elements).unwrap(), &made);
             let bound = made.elements();
             prop_assert_eq!(bound as i64, elements.iter().max().map_or(0, |m| m + 1));
             prop_assert_eq!(IndexMap::from_runs(made.runs().to_vec(), bound).unwrap(), made.clone());

@@ -2,7 +2,7 @@
 //! numpy arrays as a program's maps and numbers, and back.
 
 use crate::arrays::{elements, wrong_type};
-use crate::errors::{Kind, OrRaise};
+use crate::errors::OrRaise;
 use ::program::IndexMap;
 use ::program::expression::Numbers;
 use numpy::{PyArray1, PyReadonlyArrayDyn};
@@ -10,14 +10,7 @@ use pyo3::prelude::*;
 
 /// A map from the elements of its positions, −1 where there is none.
 pub fn index_map(array: &PyReadonlyArrayDyn<'_, i64>) -> PyResult<IndexMap> {
-    let of = |&element: &i64| match element {
-        -1 => Ok(None),
-        _ => u32::try_from(element)
-            .map(Some)
-            .map_err(|_| Kind::Input.error(format!("element {element} of an index map"))),
-    };
-    let map: Vec<Option<u32>> = elements(array).iter().map(of).collect::<PyResult<_>>()?;
-    IndexMap::new(map).or_raise()
+    IndexMap::from_signed(&elements(array)).or_raise()
 }
 
 /// The elements of a map's positions, −1 where there is none.

@@ -78,9 +78,13 @@ impl IndexMap {
     pub fn from_signed(elements: &[i64]) -> Result<Self, Error> {
         let mut map = Self::default();
         for &element in elements {
-            let taken = (element != -1).then(|| u32::try_from(element));
-            let taken = taken.transpose();
-            map.push(taken.map_err(|_| Error::Map(format!("element {element}")))?)?;
+            map.push(match element {
+                -1 => None,
+                _ => {
+                    let outside = |_| Error::Map(format!("element {element}"));
+                    Some(u32::try_from(element).map_err(outside)?)
+                }
+            })?;
         }
         Ok(map)
     }

@@ -6,10 +6,10 @@ use numpy::{Element, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
-/// The elements of an array in row-major order; an array whose elements lie in another one is copied.
+/// The elements of an array in row-major order; only an array that does not hold them so is copied.
 pub fn elements<'a, T: Element + Copy>(array: &'a PyReadonlyArrayDyn<'_, T>) -> Cow<'a, [T]> {
     match array.as_slice() {
-        // There is a slice of columns too.
+        // An array in Fortran's order has a slice too, column by column.
         Ok(slice) if array.is_c_contiguous() => Cow::Borrowed(slice),
         _ => Cow::Owned(row_major(array)),
     }
@@ -20,7 +20,8 @@ fn row_major<T: Element + Copy>(array: &PyReadonlyArrayDyn<'_, T>) -> Vec<T> {
     let ordered = array.call_method1("copy", ("C",));
     let ordered = ordered.and_then(|copy| copy.extract::<PyReadonlyArrayDyn<'_, T>>());
     match ordered.as_ref().map(PyReadonlyArrayDyn::as_slice) {
-        Ok(Ok(slice)) => slice.to_vec(),
+        Ok(Ok(slice)) if slice.len() == array.len() => slice.to_vec(),
+        // No memory for it, or a subclass whose `copy` gives something else.
         _ => array.as_array().iter().copied().collect(),
     }
 }

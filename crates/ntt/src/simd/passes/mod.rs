@@ -19,7 +19,7 @@ mod walk;
 use zq::simd::Lanes;
 
 use super::arith::Arith;
-use super::schedule::block_len;
+use super::schedule::{MIN_LEN, block_len};
 use super::tables::Tables;
 pub(crate) use forward::Runs;
 use forward::{forward_blocks, forward_pass_of};
@@ -33,7 +33,7 @@ use walk::{forward_walk_of, inverse_walk_of};
 /// The forward transform of `tables.n` words.
 ///
 /// # Safety
-/// `a` points to `tables.n` words; the features of `A::V` are enabled.
+/// `a` points to `tables.n` words, [`MIN_LEN`] or more; the features of `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward<A: Arith>(arith: &A, tables: &Tables, a: *mut u64) {
     // SAFETY: `a` has n words and features are enabled, by the caller; before pass 0 the whole is one block, number 0.
@@ -77,8 +77,8 @@ pub(crate) unsafe fn forward_outer<A: Arith, I: Input<A::V>>(
 /// many words at each of `prefetch`.
 ///
 /// # Safety
-/// `a` points to `tables.n / outer_blocks` words, and passes before `first` leave that many blocks; the features of
-/// `A::V` are enabled.
+/// `a` points to `tables.n / outer_blocks` words, [`MIN_LEN`] or more, and passes before `first` leave that many
+/// blocks; the features of `A::V` are enabled.
 #[inline(always)]
 pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
     arith: &A,
@@ -94,6 +94,7 @@ pub(crate) unsafe fn forward_block<A: Arith, const LAZY: bool>(
             stagewise::forward(arith, tables, a, [outer_blocks, outer_block], prefetch)
         };
     }
+    debug_assert!(tables.n / outer_blocks >= MIN_LEN, "whole groups of blocks");
     let (n, t, schedule) = (tables.n, tables.forward.factors(), &tables.schedule);
     let blocks = n / block_len::<A::V>();
     let offset = outer_block * (n / outer_blocks);
@@ -158,6 +159,7 @@ pub(crate) unsafe fn inverse<A: Arith>(arith: &A, t: &Tables, from: *const u64, 
         // SAFETY: the caller's.
         return unsafe { stagewise::inverse(arith, t, from, a) };
     }
+    debug_assert!(t.n >= MIN_LEN, "whole groups of blocks");
     let (n, schedule, scale) = (t.n, &t.schedule, &t.scale);
     let t = t.inverse.factors();
     let blocks = n / block_len::<A::V>();

@@ -295,8 +295,8 @@ macro_rules! sums_by_halves {
     };
 }
 
-/// Sums of up to eight rows of residues by reduced products; of factors that are none, which no transform of theirs
-/// leaves, as of any number of rows.
+/// Sums of up to eight rows of residues by reduced products. Factors that are not reduced, which no transform in
+/// doubles leaves, take the code for any number of rows.
 macro_rules! sums_by_products {
     ($multiply:ty, $D:ident, $permuted:ident, $streamed:ident, $call:ident) => {
         if const { $D > 0 } && $call.reduced {

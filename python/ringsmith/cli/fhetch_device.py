@@ -41,7 +41,7 @@ def run_on(
     correct = np.array_equal(residues, np.stack(evaluate(*given)))
     report = _report(device, given, wall, correct=correct)
     if timeline is not None:
-        steps, cores = [Step(given[0].path.name, begun, wall * 1e3)], take_ran(device.native)
+        steps, cores = [Step(given[0].path.name, begun, wall * 1e3)], take_ran(device.native, begun)
         write_run(Path(timeline), report["summary"][0], steps, cores, device=device.name, clock_mhz=device.clock_mhz)
         report["trace"] = timeline
     return residues, report

@@ -80,7 +80,7 @@ class DeviceEngine:
         """Write the timeline that was asked for."""
         if self._trace is None:
             return
-        cores = take_ran(self._native)
+        cores = take_ran(self._native, steps[0].begun)
         name, clock = f"{self.name} {kernel}", self._device.clock_mhz
         write_run(Path(self._trace), name, steps, cores, device=self.name, clock_mhz=clock)
 

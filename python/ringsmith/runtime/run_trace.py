@@ -44,16 +44,22 @@ class Ran:
     programs: int
 
 
-def take_ran(device: Any) -> list[list[Ran]]:
-    """Take the timeline of a native device: of each core its programs."""
-    # The device tells ages, and looks at its clock before it lists the instructions.
+def take_ran(device: Any, since: float) -> list[list[Ran]]:
+    """Take the timeline of a native device: of each core its programs.
+
+    `since`: when the run began, in seconds of `time.perf_counter`; none of its programs began before.
+    """
+    # The device tells ages. It looks at its clock after this process did, on a busy machine much later.
     now = time.perf_counter()
+    cores = device.take_timeline()
+    oldest = max((one["begun_s_ago"] for core in cores for one in core), default=0.0)
+    now = max(now, since + oldest)
     return [
         [
             Ran(now - one["begun_s_ago"], now - one["ended_s_ago"], one["cycles"], one["events"], one["programs"])
             for one in core
         ]
-        for core in device.take_timeline()
+        for core in cores
     ]
 
 

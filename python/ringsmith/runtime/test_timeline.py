@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,13 @@ import numpy as np
 import pytest
 
 import ringsmith as rs
+from ringsmith._native import Polynomials, ntt_primes
 from ringsmith.cli import main
 from ringsmith.cli.measure import measure
 from ringsmith.runtime.devices import open_device
 from ringsmith.runtime.engine import EngineOptions
 from ringsmith.runtime.engines import open_engine
-from ringsmith.runtime.run_trace import DeviceClock, Ran, Step, write_run
+from ringsmith.runtime.run_trace import DeviceClock, Ran, Step, take_ran, write_run
 from ringsmith.runtime.timeline import summary, trace_bytes, write_trace
 
 Fields = list[tuple[int, int | bytes]]
@@ -197,6 +199,23 @@ def test_time_beside_a_device_passes_by_its_cycles() -> None:
     clock = DeviceClock(0.0, cores, 1.0)
     at = [clock.at(second) for second in (0.0, 1.0, 3.0, 5.0, 6.0, 6.5, 7.0, 8.0)]
     assert at == pytest.approx([0, 1e9, 1e9, 1e9 + 7e3, 2e9 + 7e3, 2e9 + 7e3, 2e9 + 9e3, 3e9 + 9e3])
+
+
+def test_no_program_begins_before_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause between two looks at the clock moved programs to before the first step, which no trace can hold."""
+    n, (q,) = 32, ntt_primes(32, 30, 1)
+    program = Polynomials(n, [[(q, 0)]])
+    program.output(program.apply("mul", [program.apply("add", [[program.source("values", [0])]] * 2)] * 2))
+    device = open_device("model", "tiny").native
+    device.keep_timeline()
+    begun = time.perf_counter()
+    program.run([np.full((1, n), 3, dtype=np.uint64)], device)
+    monkeypatch.setattr(time, "perf_counter", lambda: begun - 1.0)
+    cores = take_ran(device, begun)
+    assert min(ran.begun for core in cores for ran in core) == pytest.approx(begun)
+    path = tmp_path / "run.pftrace"
+    write_run(path, "k", [Step("evaluate", begun, 1000.0)], cores, device="model:tiny", clock_mhz=100.0)
+    assert len(Trace(path).track("programs")) > 0
 
 
 def test_programs_beyond_the_bound_are_one_slice(tmp_path: Path) -> None:

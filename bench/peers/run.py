@@ -43,6 +43,7 @@ from rounds import Run, Step, go_on
 from table import AVX2, OURS, PORTABLE, further_tables, print_table, stored
 
 from ringsmith.gen.files import write_all
+from ringsmith.processor import processor_name
 from ringsmith.results.measure import commit_here
 from ringsmith.results.peers import Machine, save_machine
 
@@ -340,14 +341,12 @@ def transform_limits() -> str:
 
 def machine() -> str:
     """The processor and its caches, as the system tells them."""
-    fields = dict(re.findall(r"^(.+?)\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.M))
     caches = [
         f"L{(path / 'level').read_text().strip()} {(path / 'size').read_text().strip()}"
         for path in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"))
         if (path / "type").read_text().strip() != "Instruction"
     ]
-    name = (fields.get(key, "unknown") for key in ("model name", "cpu family", "model"))
-    return "{}, family {} model {}".format(*name) + "".join(f", {cache}" for cache in caches)
+    return ", ".join([processor_name(), *caches])
 
 
 def this_machine(run: Run, limits: str) -> Machine:

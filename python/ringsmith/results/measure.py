@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import shlex
 import subprocess
@@ -21,6 +20,7 @@ from typing import Any
 
 from ringsmith import shipped
 from ringsmith.errors import ToolError
+from ringsmith.processor import processor_name
 from ringsmith.results.sources import COMPILER, parts_of
 from ringsmith.results.store import Result, read, rounded, save, verb
 from ringsmith.scalars import is_number
@@ -239,7 +239,7 @@ def tools_of(command: str) -> str:
     if by_model(command) == command:
         return ""
     known = TOOLS.get(verb(command))
-    return processor() if known is None else ", ".join(filter(None, map(_versioned, known)))
+    return processor_name() if known is None else ", ".join(filter(None, map(_versioned, known)))
 
 
 def _versioned(package: str) -> str:
@@ -247,13 +247,3 @@ def _versioned(package: str) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return ""
-
-
-def processor() -> str:
-    """Return the name of this machine's processor."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.machine()
-    fields = dict(line.split("\t: ", 1) for line in reversed(lines) if "\t: " in line)
-    return " ".join(f"{fields.get('model name', platform.machine())}".split())

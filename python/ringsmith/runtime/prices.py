@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 from ringsmith import _native
 from ringsmith.errors import ParameterError
 from ringsmith.files import write_text
+from ringsmith.processor import processor_name
 
 #: Every report says what a time by these prices is.
 LABEL = "one thread of this processor, measured"
@@ -51,9 +51,7 @@ def _kept(file: Path) -> dict[str, dict[str, float]]:
 @cache
 def _machine() -> str:
     """Return what prices depend on: the engine and the processor's name."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return f"{hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()[:16]} {name}"
+    return f"{hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()[:16]} {processor_name()}"
 
 
 def _primes(n: int, bits: int) -> list[int]:

@@ -23,7 +23,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz check-all bench claims lock audit sbom clean test-arm
+.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz first-run check-all bench claims lock audit sbom clean test-arm
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ gen-check: build $(STAMP)-hw ## Generated files against spec/
 fuzz: build ## Fuzz each decoder; SECONDS=60 per target
 	@tools/fuzz.sh $(SECONDS)
 	@$(PY) fuzz/doors.py 100000
+
+first-run: ## Time `make run` in a fresh clone of this commit, as a newcomer runs it
+	@tools/first_run.sh
 
 # In the background it goes on after the terminal is closed; its words are in build/check-all.log.
 check-all: ## Run each heavy check whole and write down what ran when; ARGS=--list prints that, BACKGROUND=1 lets it run

@@ -27,6 +27,7 @@ STORE = ROOT / "spec" / "results" / "checks.toml"
 LOGS = ROOT / "build" / "checks"
 #: The checks: each a target of make, with what it adds to `make test`.
 CHECKS = {
+    "first-run": "how long a newcomer waits for `make run`",
     "audit": "known vulnerabilities, licences and sources of all that is locked",
     "test-simd": "the engine's tests under every instruction set of this processor",
     "test-arm": "the engine's tests on AArch64, under qemu-user",
@@ -96,8 +97,9 @@ def machine() -> str:
     """The processor and how many of its cores a check may use."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
+        facts = {key.strip(): fact.strip() for key, _, fact in (line.partition(":") for line in lines)}
+        model = f"{facts['model name']}, family {facts['cpu family']} model {facts['model']}"
+    except (OSError, KeyError):
         model = platform.machine()
     return f"{model}, {len(os.sched_getaffinity(0))} cores"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
-import platform
+import runpy
 import signal
 import subprocess
 import sys
@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 STORE = ROOT / "spec" / "results" / "checks.toml"
 LOGS = ROOT / "build" / "checks"
+PROCESSOR = ROOT / "python" / "ringsmith" / "processor.py"
 #: The checks: each a target of make, with what it adds to `make test`.
 CHECKS = {
     "first-run": "how long a newcomer waits for `make run`",
@@ -95,13 +96,9 @@ def commit() -> str:
 
 def machine() -> str:
     """The processor and how many of its cores a check may use."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        facts = {key.strip(): fact.strip() for key, _, fact in (line.partition(":") for line in lines)}
-        model = f"{facts['model name']}, family {facts['cpu family']} model {facts['model']}"
-    except (OSError, KeyError):
-        model = platform.machine()
-    return f"{model}, {len(os.sched_getaffinity(0))} cores"
+    # By its file: the package itself needs more than the Python that runs this has.
+    name = runpy.run_path(str(PROCESSOR))["processor_name"]()
+    return f"{name}, {len(os.sched_getaffinity(0))} cores"
 
 
 def order(names: list[str], runs: Mapping[str, Ran]) -> list[str]:

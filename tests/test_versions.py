@@ -57,6 +57,23 @@ finally:
     server.wait()
 """
 
+CLUSTER = """
+import subprocess
+from ray.cluster_utils import Cluster
+made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20})
+search = ["ringsmith", "explore", "kernel.py", "--board", "zcu104", "--results", ":memory:", "--ray", made.address]
+try:
+    subprocess.run([*search, "--vary", "lanes=4", "--vary", "butterflies=4"], check=True)
+finally:
+    made.shutdown()
+"""
+COMPRESSED = """
+import struct, zstandard
+from ringsmith.interchange.seal_container import opened
+body = zstandard.ZstdCompressor().compress(b"ringsmith" * 1000)
+assert bytes(opened(struct.pack("<HBBBBHQ", 0xA15E, 16, 4, 1, 2, 0, 16 + len(body)) + body).data) == b"ringsmith" * 1000
+"""
+
 
 def bounds(wheel: Path, extras: str, end: str) -> list[str]:
     """Constraints that select an end: the lower bound of each direct dependency, or nothing."""
@@ -136,6 +153,19 @@ def test_models(wheel: Path, tmp_path: Path, end: str) -> None:
 def test_server_and_client(wheel: Path, tmp_path: Path, end: str) -> None:
     done = environment(tmp_path, wheel, "serve,remote", end)("python", "-c", SERVED, str(tmp_path))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ENDS)
+def test_searches_clusters_and_compressed_bytes(wheel: Path, tmp_path: Path, end: str) -> None:
+    run = environment(tmp_path, wheel, "search,ray,seal", end)
+    for words in (
+        ("ringsmith", "explore", "kernel.py", "--board", "zcu104", "--nsga2", "4", "--results", ":memory:"),
+        ("python", "-c", CLUSTER),
+        ("python", "-c", COMPRESSED),
+    ):
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

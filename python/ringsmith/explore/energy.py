@@ -23,7 +23,7 @@ import numpy as np
 from ringsmith import shipped
 from ringsmith.explore import resources
 from ringsmith.explore.features import Floats, Knobs
-from ringsmith.explore.resources import rtl_hash
+from ringsmith.explore.resources import WHOLE, changed_since
 from ringsmith.explore.space import common_base
 from ringsmith.hw.silicon.memories import tiled
 
@@ -275,11 +275,8 @@ def model() -> Model:
 
 def trust() -> str:
     """Return what the figures are, their error on held-out builds, and whether the RTL is still that of the points."""
-    line = _held_out_line()
-    old = sum(point["rtl"] != rtl_hash() for point in training()["points"])
-    if old:
-        line += f"; the RTL has changed since {old} of them were mapped: ringsmith explore --calibrate-energy"
-    return line
+    used = [(point["rtl"], WHOLE) for point in training()["points"]]
+    return _held_out_line() + changed_since(used, "mapped: ringsmith explore --calibrate-energy")
 
 
 @cache

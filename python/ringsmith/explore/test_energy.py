@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ringsmith.errors import InputError
-from ringsmith.explore import energy
 from ringsmith.explore.calibrate import training_preset
 from ringsmith.explore.calibrate_energy import Figures, calibrate_energy, measured, training_operations
 from ringsmith.explore.energy import (
@@ -190,8 +189,8 @@ def test_the_energy_of_a_preset_is_that_of_its_knobs() -> None:
 
 
 def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy, "rtl_hash", lambda: POINTS[0]["rtl"])
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top: POINTS[0]["rtl"])
     assert "not the energy of the board" in trust()
     assert "has changed" not in trust()
-    monkeypatch.setattr(energy, "rtl_hash", lambda: "another")
+    monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", lambda top: "another")
     assert f"the RTL has changed since {len(POINTS)} of them were mapped" in trust()

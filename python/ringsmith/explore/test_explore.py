@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.metadata
 import io
 import random
 import re
@@ -31,7 +32,7 @@ from ringsmith.explore.page import page
 from ringsmith.explore.parameters import Candidate, candidates
 from ringsmith.explore.point import Point, dominates
 from ringsmith.explore.report import as_json, nothing_fits, summary, write_csv
-from ringsmith.explore.resources import families, group_of, held_out, points, training, trust, units
+from ringsmith.explore.resources import families, group_of, held_out, points, rtl_hash, training, trust, units
 from ringsmith.explore.search import Search, packed, point_named
 from ringsmith.explore.space import CONVERSIONS, builds, preset_of, values_with
 from ringsmith.explore.store import Results
@@ -180,6 +181,18 @@ def test_a_change_of_the_rtl_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "has changed" not in trust("xcup")
     monkeypatch.setattr("ringsmith.explore.resources.rtl_hash", {"rs_rns": hashes["rs_rns"]}.get)
     assert f"the RTL has changed since {len(points('xcup'))} of them were synthesised" in trust("xcup")
+
+
+def test_estimates_do_without_what_makes_the_rtl(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    rtl_hash.cache_clear()
+    try:
+        assert re.search(r"whether the RTL is still theirs is not known: PeakRDL .*'ringsmith\[hw\]'", trust("xcup"))
+    finally:
+        rtl_hash.cache_clear()
 
 
 def test_held_out_points_are_estimated_within_a_tenth_on_average() -> None:

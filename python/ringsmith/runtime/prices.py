@@ -34,7 +34,8 @@ def prices(n: int, bits: int) -> Mapping[str, float]:
     key = f"{_machine()} n={n} bits={bits}"
     kept = _kept(file)
     if key not in kept:
-        kept[key] = _native.host_prices(n, _primes(n, bits))
+        found = _native.host_prices(n, _primes(n, bits))
+        kept = _kept(file) | {key: found}  # with what other processes have measured in the meantime
         write_text(file, json.dumps(kept, indent=1))
     return kept[key]
 

@@ -26,8 +26,8 @@ TITLE = "Time per operation, one thread (log scale; shorter is better)"
 LEFT, WIDTH, BAR, GAP = 220, 520, 13, 16
 
 
-def bar_chart(rows: list[dict], path: Path) -> None:
-    """Write the chart of the one-thread rows; does nothing if ours was not measured."""
+def bar_chart(rows: list[dict], machine: str, path: Path) -> None:
+    """Write the chart of the one-thread rows, measured on a machine; does nothing if ours was not measured."""
     groups = {key[:3]: group for key, group in grouped(with_vectors(rows)).items() if key[3] == 1}
     shown = [(key, groups[key]) for key in SHOWN if OURS in groups.get(key, {})]
     if not shown:
@@ -36,7 +36,7 @@ def bar_chart(rows: list[dict], path: Path) -> None:
     colour = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
     longest = max(row["median_us"] / group[OURS]["median_us"] for _, group in shown for row in group.values())
     scale = WIDTH / math.log2(2 * longest)
-    parts, y = _legend(names, colour), 82
+    parts, y = _legend(names, colour, machine), 82
     for (operation, n, moduli), group in shown:
         ours = group[OURS]["median_us"]
         for line, (label, weight) in enumerate(((operation, 600), (f"n = {n}, {moduli}", 400))):
@@ -57,8 +57,9 @@ def bar_chart(rows: list[dict], path: Path) -> None:
     path.write_text("\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""]))
 
 
-def _legend(names: list[str], colour: dict[str, str]) -> list[str]:
-    parts = [f'<text x="12" y="20" font-size="14" font-weight="700">{TITLE}</text>']
+def _legend(names: list[str], colour: dict[str, str], machine: str) -> list[str]:
+    where = f'<tspan font-size="11" font-weight="400" dx="8">{escape(machine)}</tspan>'
+    parts = [f'<text x="12" y="20" font-size="14" font-weight="700">{TITLE}{where}</text>']
     x, y = 12, 32
     for name in names:
         if x + 30 + 7 * len(name) > LEFT + WIDTH:

@@ -432,7 +432,7 @@ def report(run: Run, limits: str, *, store: bool) -> None:
         write_all(ROOT)
     for name, reason in sorted({**run.stopped, **LEFT_OUT}.items()):
         print(f"left out: {name}: {reason}")
-    bar_chart(run.rows, ROOT / "docs" / "bench-peers.svg")
+    bar_chart(run.rows, run.machine, ROOT / "docs" / "bench-peers.svg")
 
 
 def main() -> int:

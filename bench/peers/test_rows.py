@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The round that counts among several, and the speed-up by a second thread."""
+"""The round that counts among several, the speed-up by a second thread, and what is shown of them."""
 
 from pathlib import Path
 
 import pytest
+from chart import bar_chart
 from rounds import Run, go_on, keep_best, less_disturbed
 from table import budget_lines, second_thread, second_thread_summary, stored
 
@@ -117,3 +118,10 @@ def test_what_is_no_run_is_none(tmp_path: Path) -> None:
     assert Run.read(tmp_path / "none.json") is None
     (tmp_path / "old.json").write_text("[]")
     assert Run.read(tmp_path / "old.json") is None
+
+
+def test_the_chart_says_where_its_times_are_from(tmp_path: Path) -> None:
+    bar_chart([{**row("ntt", 1, 38.4), "n": 16384}], "Maker <8> & Co", tmp_path / "chart.svg")
+    chart = (tmp_path / "chart.svg").read_text()
+    assert "Maker &lt;8&gt; &amp; Co" in chart
+    assert "38 µs (1.0×)" in chart

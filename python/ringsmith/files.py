@@ -23,9 +23,13 @@ MAX_TEXT = 4 << 20
 
 
 def reason(error: BaseException, longest: int = 160) -> str:
-    """Return an exception's message as one line of at most `longest` characters; its type where it has none."""
+    """Return an exception's message and notes as one line of at most `longest` characters; its type if it has none."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    line = next(iter(text.splitlines()), "") or type(error).__name__
+    # The engine names the argument that it refuses in a note.
+    notes = getattr(error, "__notes__", None)
+    parts = [text, *notes] if isinstance(notes, list) else [text]
+    message, *others = (next(iter(str(part).splitlines()), "") for part in parts)
+    line = "; ".join(filter(None, (message or type(error).__name__, *others)))
     return line if len(line) <= longest else f"{line[: longest - 3]}..."
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ringsmith import _native
 from ringsmith.errors import InputError
-from ringsmith.files import read_bytes, read_toml, replacing, write_text
+from ringsmith.files import read_bytes, read_toml, reason, replacing, write_text
 from ringsmith.limits import MAX_MEMORY
 from ringsmith.runtime.inputs import MAX_LINE, read_arguments, read_table
 
@@ -262,3 +263,21 @@ def test_places_where_nothing_can_be_written(tmp_path: Path, place: str, words: 
     with pytest.raises(InputError, match=words):
         write_text(tmp_path / place, "x")
     assert left_in(tmp_path) == ["file", "folder", "pipe"]
+
+
+def test_a_reason_is_one_line_with_the_notes_of_the_exception() -> None:
+    assert reason(ValueError("first\nsecond")) == "first"
+    assert reason(ValueError()) == reason(ValueError("\nsecond")) == "ValueError"
+    noted = ValueError("too wide")
+    noted.add_note("in row 3\nof many")
+    noted.add_note("")
+    assert reason(noted) == "too wide; in row 3"
+    assert reason(noted, longest=10) == "too wid..."
+    noted.__notes__ = 5  # type: ignore[assignment]
+    assert reason(noted) == "too wide"
+
+
+def test_a_reason_names_the_argument_that_the_engine_refuses() -> None:
+    with pytest.raises(TypeError) as raised:
+        _native.bfv_publication_bits("many")  # type: ignore[arg-type]
+    assert reason(raised.value) == "'str' object cannot be interpreted as an integer; while processing 'n'"

@@ -18,7 +18,7 @@ pub fn elements<'a, T: Element + Copy>(array: &'a PyReadonlyArrayDyn<'_, T>) -> 
 /// The elements of any array, put in order by numpy: its loops are optimised, where this crate's are not.
 fn row_major<T: Element + Copy>(array: &PyReadonlyArrayDyn<'_, T>) -> Vec<T> {
     let ordered = array.call_method1("copy", ("C",));
-    let ordered = ordered.and_then(|copy| copy.extract::<PyReadonlyArrayDyn<'_, T>>());
+    let ordered = ordered.and_then(|copy| Ok(copy.extract::<PyReadonlyArrayDyn<'_, T>>()?));
     match ordered.as_ref().map(PyReadonlyArrayDyn::as_slice) {
         Ok(Ok(slice)) if slice.len() == array.len() => slice.to_vec(),
         // No memory for it, or a subclass whose `copy` gives something else.
@@ -82,7 +82,7 @@ pub enum Row<'a, A, B> {
 
 /// The error of an array whose elements the engine does not take.
 pub fn wrong_type(given: &Bound<'_, PyAny>, allowed: &str) -> PyErr {
-    let found = match given.downcast::<PyUntypedArray>() {
+    let found = match given.cast::<PyUntypedArray>() {
         Ok(array) => format!("an array of {}", array.dtype()),
         Err(_) => given
             .get_type()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers of Python's arguments. To Python `True` is 1; here it is a mistake, as is `true` for a count in a file.
 
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
@@ -12,9 +13,9 @@ const DEEPEST: usize = 2;
 ///
 /// # Errors
 /// `TypeError` for a `bool`, and what `T` refuses.
-pub fn number<'py, T: FromPyObject<'py>>(given: &Bound<'py, PyAny>) -> PyResult<T> {
+pub fn number<'py, T: FromPyObjectOwned<'py>>(given: &Bound<'py, PyAny>) -> PyResult<T> {
     refuse_bools(given, DEEPEST)?;
-    given.extract()
+    given.extract().map_err(Into::into)
 }
 
 fn refuse_bools(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
@@ -25,14 +26,14 @@ fn refuse_bools(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
     if depth == 0 {
         return Ok(());
     }
-    if let Ok(dict) = given.downcast::<PyDict>() {
+    if let Ok(dict) = given.cast::<PyDict>() {
         return refuse_bools(dict.values().as_any(), depth - 1);
     }
     let each = |item: Bound<'_, PyAny>| refuse_bools(&item, depth - 1);
-    if let Ok(list) = given.downcast::<PyList>() {
+    if let Ok(list) = given.cast::<PyList>() {
         return list.iter().try_for_each(each);
     }
-    match given.downcast::<PyTuple>() {
+    match given.cast::<PyTuple>() {
         Ok(tuple) => tuple.iter().try_for_each(each),
         Err(_) => Ok(()),
     }

@@ -9,7 +9,6 @@ use rlwe::security::{Drawn, SecretKind};
 
 /// The security estimate of a set.
 #[pyclass(frozen, get_all, name = "Security", module = "ringsmith._native")]
-#[derive(Clone)]
 pub struct SecurityFields {
     /// Size of the whole modulus, special primes included, in bits.
     log2_qp: f64,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use rlwe::noise::{Gain, GiantFacts, Noise};
 
 /// Noise estimate of a ciphertext, made without any key.
-#[pyclass(frozen, module = "ringsmith._native")]
+#[pyclass(frozen, skip_from_py_object, module = "ringsmith._native")]
 #[derive(Clone, Copy)]
 pub struct BfvEstimate {
     noise: Noise,

@@ -10,7 +10,7 @@ use ckks::noise::{Estimate, Estimator};
 use pyo3::prelude::*;
 
 /// Noise estimate of a plaintext or ciphertext, made without any key.
-#[pyclass(frozen, module = "ringsmith._native")]
+#[pyclass(frozen, from_py_object, module = "ringsmith._native")]
 #[derive(Clone, Copy)]
 pub struct CkksEstimate {
     inner: Estimate,

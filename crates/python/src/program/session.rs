@@ -56,8 +56,10 @@ enum Sent {
 }
 
 /// By the kind of the first one: trying one kind after the other makes an exception for each that it is not.
-impl<'py> FromPyObject<'py> for Sent {
-    fn extract_bound(all: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl<'a, 'py> FromPyObject<'a, 'py> for Sent {
+    type Error = PyErr;
+
+    fn extract(all: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let first = match all.len()? {
             0 => return Ok(Self::Bytes(Vec::new())),
             _ => all.get_item(0)?,

@@ -44,15 +44,22 @@ def parameter_flags(parameters: Parameters) -> list[str]:
 
 
 def lint(top: str, parameters: Parameters | None = None, *, files: Sequence[Path] | None = None) -> list[str]:
-    """Warnings and errors of `verilator --lint-only -Wall` on `top`; empty when clean."""
+    """Warnings and errors of `verilator --lint-only -Wall` on `top`; empty when clean, which is kept in the cache."""
     tool = verilator()
     listed = list(files) if files is not None else sources.design(top, parameters or {})
+    values = core_cfg.packed(listed[-1], parameters or {})
+    inputs = [WAIVERS, WAIVERS_OF_DESIGNS, *listed]
+    # Warnings name files where they lie: only that there are none is the same wherever they do.
+    clean = paths.cache("lint") / digest(tool, top, values, inputs, LINT_FLAGS)
+    if clean.exists():
+        return []
     command: list[str | Path] = [tool.command, "--lint-only", *LINT_FLAGS, "--top-module", top]
-    settings = parameter_flags(core_cfg.packed(listed[-1], parameters or {}))
-    finished = run([*command, *settings, WAIVERS, WAIVERS_OF_DESIGNS, *listed], timeout_s=600)
+    finished = run([*command, *parameter_flags(values), *inputs], timeout_s=600)
     found = [line for line in finished.output.splitlines() if line.startswith(("%Warning", "%Error-", "%Error: /"))]
     if finished.status != 0 and not found:
         raise ToolError(f"lint of {top} failed (exit status {finished.status}):\n{finished.tail()}")
+    if not found:
+        clean.touch()
     return found
 
 

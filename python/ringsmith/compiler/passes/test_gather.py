@@ -104,8 +104,10 @@ def test_a_gathered_graph_has_the_values_of_its_loop(form: Form, ending: str, sc
         assert (got == wanted).all()
     else:
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
-    assert (found.output.low <= got + 1e-6).all()
-    assert (got <= found.output.high + 1e-6).all()
+    # Whole numbers as they are: beside one of 63 bits a slack is a float, which is off by hundreds.
+    slack = 0 if integral else 1e-6
+    assert (found.output.low <= got + slack).all()
+    assert (got <= found.output.high + slack).all()
 
 
 LOOPS: dict[str, tuple[Callable[..., Any], dict[str, tuple[int, ...]], int]] = {

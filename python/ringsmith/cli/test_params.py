@@ -37,6 +37,7 @@ def told(capsys: pytest.CaptureFixture[str], folder: Path, turns: int, tolerance
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_price_of_a_smaller_tolerance_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # 40 turns are deeper than any set without refreshes.
     assert "would take ckks-refreshed-65536, n = 65536: 5 refreshes, keys of" in told(capsys, tmp_path, 40, 1e-3)

@@ -44,6 +44,8 @@ from ringsmith.runtime.runner import run
 #: Few values of each knob: 64 builds.
 SMALL = ["lanes=2,8", "butterflies=2,8", "dual_port_slots=4,8", "single_port_slots=0", "moduli_slots=1,2", "moves=0,16"]
 SMALL += ["wide_port=0,1"]
+#: Eight of them.
+FEW = [*SMALL, "butterflies=8", "moduli_slots=2", "wide_port=1"]
 BOARD = load_board("zcu102")
 
 
@@ -72,8 +74,16 @@ def test_the_cycles_of_a_random_point_of_the_front_are_those_of_a_run(
     assert 0 <= traffic - small.candidates[point.params].traffic_bytes < 1000, "all but the headers"
 
 
-def test_the_front_is_that_of_every_point(found: list[Any], searched: Searched, tmp_path: Path) -> None:
-    settings = [*SMALL, "cores=1,2", "rns_rate=0,4"]
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param([*FEW, "wide_port=0,1", "cores=1,2", "rns_rate=0"], id="few"),
+        pytest.param([*SMALL, "cores=1,2", "rns_rate=0,4"], id="many", marks=pytest.mark.slow),
+    ],
+)
+def test_the_front_is_that_of_every_point(
+    found: list[Any], searched: Searched, tmp_path: Path, settings: list[str]
+) -> None:
     ours = searched(tmp_path / "ours.sqlite", settings)
     every: list[Point] = []
     with Evaluator(packed(found), 1) as evaluator:
@@ -299,7 +309,7 @@ def test_the_command_line_searches_and_shows_a_point(tmp_path: Path) -> None:
     file = tmp_path / "kernel.py"
     file.write_text(KERNEL)
     common = [sys.executable, "-m", "ringsmith", "explore", str(file), "--board", "zcu102"]
-    vary = [part for setting in SMALL for part in ("--vary", setting)]
+    vary = [part for setting in FEW for part in ("--vary", setting)]
     search = [*vary, "--jobs", "1", "--results", str(tmp_path / "r.sqlite")]
     found = _told([*common, *search], 0)
     assert "held out" in found

@@ -172,9 +172,12 @@ def test_a_failed_synthesis_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.hw
-def test_a_fifo_through_all_flows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "families", [[Family.ECP5], pytest.param(list(Family), marks=pytest.mark.slow)], ids=["one", "all"]
+)
+def test_a_fifo_through_all_flows(tmp_path: Path, families: list[Family]) -> None:
     store = Store(tmp_path / "results.sqlite")
-    for family in Family:
+    for family in families:
         total = synthesise(FIFO, family, store=store, quiet=True)["total"]
         assert total["lut"] > 0
         assert total["ff"] > 0

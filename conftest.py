@@ -9,8 +9,8 @@ import pytest
 
 # A shell starts what it puts in the background with interrupts ignored, and what that starts inherits it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Devices of the tests: -O1 takes as long as -O0 where they are built first (building twice as long, running a quarter),
-# and a third of it afterwards. Processes that tests start inherit it, so that all share one simulator.
+# Compiling simulated devices at -O1 takes twice as long as at -O0, simulating on them a quarter: about as long together
+# on a fresh machine, a third on one that has them. Processes that tests start inherit it, so that all share one simulator.
 os.environ.setdefault("RINGSMITH_SIM_EFFORT", "-O1")
 
 

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-#: The newest alone in the quick run: all packages of either are fetched.
-ENDS = (pytest.param("oldest", marks=pytest.mark.slow), "newest")
-SLOW_ENDS = ("oldest", "newest")
+ENDS = ("oldest", "newest")
 NO_NETWORK = re.compile(r"NewConnectionError|NameResolutionError|Temporary failure|ReadTimeout|Network is unreachable")
 KERNEL = """
 import ringsmith as rs
@@ -121,7 +119,8 @@ def environment(place: Path, wheel: Path, extra: str, end: str) -> Shell:
     return run
 
 
-@pytest.mark.parametrize("end", ENDS)
+# `make test` fetches the packages of one end only.
+@pytest.mark.parametrize("end", [pytest.param("oldest", marks=pytest.mark.slow), "newest"])
 def test_the_command_line_with_the_core_alone(wheel: Path, tmp_path: Path, end: str) -> None:
     run = environment(tmp_path, wheel, "", end)
     for words, status, printed in (
@@ -144,21 +143,21 @@ def test_the_command_line_with_the_core_alone(wheel: Path, tmp_path: Path, end: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", SLOW_ENDS)
+@pytest.mark.parametrize("end", ENDS)
 def test_models(wheel: Path, tmp_path: Path, end: str) -> None:
     done = environment(tmp_path, wheel, "models", end)("python", "-c", MODELS)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", SLOW_ENDS)
+@pytest.mark.parametrize("end", ENDS)
 def test_server_and_client(wheel: Path, tmp_path: Path, end: str) -> None:
     done = environment(tmp_path, wheel, "serve,remote", end)("python", "-c", SERVED, str(tmp_path))
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", SLOW_ENDS)
+@pytest.mark.parametrize("end", ENDS)
 def test_searches_clusters_and_compressed_bytes(wheel: Path, tmp_path: Path, end: str) -> None:
     run = environment(tmp_path, wheel, "search,ray,seal", end)
     for words in (
@@ -172,7 +171,7 @@ def test_searches_clusters_and_compressed_bytes(wheel: Path, tmp_path: Path, end
 
 @pytest.mark.slow
 @pytest.mark.hw
-@pytest.mark.parametrize("end", SLOW_ENDS)
+@pytest.mark.parametrize("end", ENDS)
 def test_hardware(wheel: Path, tmp_path: Path, end: str) -> None:
     run = environment(tmp_path, wheel, "hw", end)
     for words in (["generate", "tiny", "-o", "package"], ["simulate", "tiny", "ntt"], ["synth", "tiny"]):

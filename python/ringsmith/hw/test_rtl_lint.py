@@ -69,6 +69,26 @@ def test_lint_finds_a_planted_mistake(tmp_path: Path) -> None:
     assert any("WIDTHTRUNC" in line for line in lint("rs_bad", files=[bad]))
 
 
+def test_a_design_that_was_clean_is_linted_again_when_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RINGSMITH_CACHE", str(tmp_path / "cache"))
+    design = tmp_path / "rs_changing.sv"
+    text = """module rs_changing #(parameter int W = 4) (input logic [3:0] a_i, output logic [3:0] b_o);
+  logic [W-1:0] wide;
+  assign wide = a_i;
+  assign b_o  = wide;
+endmodule
+"""
+    design.write_text(text)
+    for _ in range(2):
+        assert lint("rs_changing", files=[design]) == []
+    assert any("WIDTHTRUNC" in line for line in lint("rs_changing", {"W": 3}, files=[design]))
+    design.write_text(text.replace("input logic [3:0]", "input logic [7:0]"))
+    for _ in range(2):
+        assert any("WIDTHTRUNC" in line for line in lint("rs_changing", files=[design]))
+
+
 def test_crooked_rtl_is_found(tmp_path: Path) -> None:
     crooked = tmp_path / "rs_crooked.sv"
     crooked.write_text("module   rs_crooked;\nendmodule\n")

@@ -44,14 +44,14 @@ def library() -> Path:
 
 
 @contextmanager
-def plugged(library: Path, *faults: str, options: str = OPTIONS) -> Iterator[Serial]:
+def plugged(library: Path, *faults: str) -> Iterator[Serial]:
     """A board behind a pseudo-terminal; the address of its port."""
     command = [sys.executable, "-m", "ringsmith.hw.board.pseudo", str(library), *faults]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdin is not None
         assert run.stdout is not None
         try:
-            where = address(f"{run.stdout.readline().strip()}?{options}")
+            where = address(f"{run.stdout.readline().strip()}?{OPTIONS}")
             assert isinstance(where, Serial)
             yield where
         finally:
@@ -125,9 +125,9 @@ def test_the_netlist_of_a_bitstream_answers_as_the_board_does(tmp_path: Path, pa
 def test_faults_of_the_line_change_nothing(library: Path) -> None:
     """A byte lost, doubled and flipped each way, in headers and in data."""
     faults = ("--to-board", "flip:405,double:760,lose:1100", "--from-board", "lose:500,flip:760,double:1000")
-    # Each byte that is lost is waited for, by whoever needs it.
-    with plugged(library, *faults, options="baud=12500000&wait=1") as where:
-        device = board.open_for(PRESET, where)
+    with plugged(library, *faults) as where:
+        # The driver waits this many seconds for an answer before it sends a frame again.
+        device = board.open_for(PRESET, replace(where, wait=1))
         assert multiplied(device) == on_the_model()
         used = device.port_use()
         assert used is not None

@@ -110,11 +110,11 @@ fn stage(direction: Direction, slots: usize, h: usize) -> Diagonals {
     let mut diagonals: BTreeMap<usize, Vec<Complex64>> = BTreeMap::new();
     let mut set = |row: usize, column: usize, value: Complex64| {
         let diagonal = diagonals.entry((column + slots - row) % slots);
-        diagonal.or_insert_with(|| vec![Complex64::ZERO; slots])[row] = value;
+        diagonal.or_insert_with(|| vec![Complex64::ZERO; 2 * h])[row] = value;
     };
     let one = Complex64::ONE;
-    for low in (0..slots).filter(|row| row & h == 0) {
-        let (high, w) = (low + h, twiddles[low % h]);
+    for (low, w) in twiddles.into_iter().enumerate() {
+        let high = low + h;
         let entries = match direction {
             Direction::SlotsToCoeffs => [one, w, one, -w],
             Direction::CoeffsToSlots => [one, one, w.conj(), -w.conj()].map(|x| x * 0.5),
@@ -124,7 +124,7 @@ fn stage(direction: Direction, slots: usize, h: usize) -> Diagonals {
         set(high, low, entries[2]);
         set(high, high, entries[3]);
     }
-    Diagonals::new(slots, diagonals)
+    Diagonals::new(slots, 2 * h, diagonals)
 }
 
 #[cfg(test)]

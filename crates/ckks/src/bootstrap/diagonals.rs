@@ -12,12 +12,24 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Diagonals {
     slots: usize,
+    /// After how many slots all diagonals repeat, a power of two.
+    period: usize,
+    /// Up to where they repeat.
     diagonals: BTreeMap<usize, Vec<Complex64>>,
 }
 
 impl Diagonals {
-    pub(super) fn new(slots: usize, diagonals: BTreeMap<usize, Vec<Complex64>>) -> Self {
-        Self { slots, diagonals }
+    /// Of diagonals of `period` values each, which repeat; both numbers are powers of two.
+    pub(super) fn new(
+        slots: usize,
+        period: usize,
+        diagonals: BTreeMap<usize, Vec<Complex64>>,
+    ) -> Self {
+        Self {
+            slots,
+            period,
+            diagonals,
+        }
     }
 
     /// Number of diagonals that are not 0.
@@ -34,48 +46,40 @@ impl Diagonals {
     /// `self · first`.
     #[must_use]
     pub fn after(&self, first: &Self) -> Self {
-        let n = self.slots;
+        let period = self.period.max(first.period);
+        let (own, others) = (self.period - 1, first.period - 1);
         let mut product: BTreeMap<usize, Vec<Complex64>> = BTreeMap::new();
         for (&i, a) in &self.diagonals {
             for (&k, b) in &first.diagonals {
-                let sum = product.entry((i + k) % n);
-                let sum = sum.or_insert_with(|| vec![Complex64::ZERO; n]);
-                for (j, (s, a)) in sum.iter_mut().zip(a).enumerate() {
-                    *s += a * b[(j + i) % n];
+                let sum = product.entry((i + k) % self.slots);
+                let sum = sum.or_insert_with(|| vec![Complex64::ZERO; period]);
+                for (j, s) in sum.iter_mut().enumerate() {
+                    *s += a[j & own] * b[(j + i) & others];
                 }
             }
         }
         product.retain(|_, d| d.iter().any(|x| *x != Complex64::ZERO));
-        Self::new(n, product)
+        Self::new(self.slots, period, product)
     }
 
     /// The product with a vector of as many values as there are slots.
     pub fn apply(&self, v: &[Complex64]) -> Vec<Complex64> {
         let row = |j: usize| {
             let terms = self.diagonals.iter();
-            terms.map(|(k, d)| d[j] * v[(j + k) % self.slots]).sum()
+            let terms = terms.map(|(k, d)| d[j % self.period] * v[(j + k) % self.slots]);
+            terms.sum()
         };
         (0..self.slots).map(row).collect()
-    }
-
-    /// After how many slots all diagonals repeat, a power of two: those of butterflies h apart at most repeat after 2h.
-    fn period(&self) -> usize {
-        let repeats = |period: usize| {
-            let mut diagonals = self.diagonals.values();
-            diagonals.all(|d| d[..self.slots - period] == d[period..])
-        };
-        let halves = std::iter::successors(Some(self.slots), |period| Some(period / 2));
-        let known = halves.skip(1).take_while(|&p| p > 0 && repeats(p));
-        known.last().unwrap_or(self.slots)
     }
 
     /// The values multiplied before the giant rotation, hence turned back by it, up to where they repeat: what is
     /// encoded into as many slots.
     fn turned(&self, (giant, baby): (i64, i64), period: usize) -> Vec<Complex64> {
-        let n = self.slots as i64;
-        let diagonal = &self.diagonals[&((giant + baby).rem_euclid(n) as usize)];
-        let values = (0..period as i64).map(|j| diagonal[(j - giant).rem_euclid(n) as usize]);
-        values.collect()
+        let number = (giant + baby).rem_euclid(self.slots as i64) as usize;
+        let diagonal = &self.diagonals[&number];
+        let first = (-giant).rem_euclid(self.period as i64) as usize;
+        let values = diagonal.iter().cycle().skip(first).take(period);
+        values.copied().collect()
     }
 
     /// The matrix encoded for ciphertexts of `level`, split into these steps; the product's scale is `scale` times
@@ -90,10 +94,9 @@ impl Diagonals {
         level: usize,
         scale: f64,
     ) -> Result<EncodedMatrix, Error> {
-        let period = self.period();
         let encoded = |giant: i64, baby: i64| {
-            let values = self.turned((giant, baby), period);
-            let plaintext = encoder.encode_extended(&values, period, level, scale)?;
+            let values = self.turned((giant, baby), self.period);
+            let plaintext = encoder.encode_extended(&values, self.period, level, scale)?;
             Ok((baby, plaintext))
         };
         let giants = steps.giants().into_iter().map(|giant| {
@@ -120,9 +123,9 @@ impl Diagonals {
         scale: f64,
     ) -> Result<MatrixFacts, Error> {
         let values = self.diagonals.values().flatten();
-        let largest = values.map(|value| value.norm()).fold(0.0, f64::max);
-        encoder.check_room(largest * scale, level, scale)?;
-        self.facts_within(encoder, steps, scale, self.period())
+        let largest = values.map(|value| value.norm_sqr()).fold(0.0, f64::max);
+        encoder.check_room(largest.sqrt() * scale, level, scale)?;
+        self.facts_within(encoder, steps, scale, self.period)
     }
 
     fn facts_within(
@@ -203,8 +206,9 @@ impl Sums {
         );
         for (j, (value, rounding)) in values.iter().zip(roundings).enumerate() {
             let (row, column) = ((j + n - giant) % n, (j + baby) % n);
-            let change = rounding + value.norm() * EMBEDDING_ERROR;
-            self.squares[row] += value.norm_sqr();
+            let square = value.norm_sqr();
+            let change = rounding + square.sqrt() * EMBEDDING_ERROR;
+            self.squares[row] += square;
             self.rounding_rows[row] += change;
             self.rounding_columns[column] += change;
             self.rounding_squares[row] += change * change;
@@ -275,7 +279,7 @@ mod tests {
         let (encoder, slots, scale) = (Encoder::new(&chain(6, 1)), 32, 2f64.powi(20));
         for direction in Direction::ALL {
             let factors = factors(direction, slots, &[2, 2, 1]).unwrap();
-            let periods: Vec<usize> = factors.iter().map(Diagonals::period).collect();
+            let periods: Vec<usize> = factors.iter().map(|factor| factor.period).collect();
             assert!(
                 periods == [4, 16, 32] || periods == [32, 8, 2],
                 "{periods:?}"
@@ -283,7 +287,7 @@ mod tests {
             for factor in &factors {
                 let steps = &Steps::candidates(&factor.numbers(), slots)[0];
                 let of = |period| factor.facts_within(&encoder, steps, scale, period).unwrap();
-                let (own, whole) = (of(factor.period()), of(slots));
+                let (own, whole) = (of(factor.period), of(slots));
                 let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
                 assert!(near(own.row, whole.row) && near(own.rounding_sum, whole.rounding_sum));
                 assert!(

@@ -18,6 +18,7 @@ use crate::scale::SCALE_TOLERANCE;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
+use std::rc::Rc;
 
 /// Error bounds of a value, in its own units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,11 +67,14 @@ impl Spread {
 /// Evaluations of polynomials of degree up to `degree` in an argument within ±`bound`.
 pub struct Curve<'a> {
     estimator: &'a Estimator,
-    points: Vec<f64>,
+    points: Points,
     bound: f64,
     margin: f64,
     draws: Cell<u32>,
 }
+
+/// A number for every point; values that differ in others share it.
+type Points = Rc<Vec<f64>>;
 
 /// A value at every point, and what is known of its error.
 #[derive(Clone, Debug)]
@@ -80,10 +84,10 @@ pub struct Tracked {
     size: usize,
     /// Bound on the value between the points as well.
     most: f64,
-    values: Vec<f64>,
+    values: Points,
     /// For each draw its amplitude times the derivative by it.
-    draws: BTreeMap<u32, Vec<f64>>,
-    tied: Vec<f64>,
+    draws: BTreeMap<u32, Points>,
+    tied: Points,
     /// Bound on the terms of second and higher order.
     higher: f64,
 }
@@ -95,7 +99,7 @@ impl<'a> Curve<'a> {
         let angle = |k: usize| PI * (2 * k + 1) as f64 / (2 * count) as f64;
         Self {
             estimator,
-            points: (0..count).map(|k| bound * angle(k).cos()).collect(),
+            points: Rc::new((0..count).map(|k| bound * angle(k).cos()).collect()),
             bound,
             // Sums of squares have twice the degree.
             margin: (PI * degree as f64 / count as f64).cos().recip(),
@@ -112,7 +116,7 @@ impl<'a> Curve<'a> {
             most: self.bound,
             values: self.points.clone(),
             draws: BTreeMap::new(),
-            tied: vec![0.5 / scale; self.points.len()],
+            tied: Rc::new(vec![0.5 / scale; self.points.len()]),
             higher: 0.0,
         }
     }
@@ -144,11 +148,14 @@ impl<'a> Curve<'a> {
 
     /// The largest error at any argument.
     pub fn spread(&self, v: &Tracked) -> Spread {
-        let largest = |f: &dyn Fn(usize) -> f64| (0..self.points.len()).map(f).fold(0.0, f64::max);
-        let squares = |k: usize| v.draws.values().map(|d| d[k] * d[k]).sum::<f64>();
+        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let mut squares = Rc::new(vec![0.0; self.points.len()]);
+        for draw in v.draws.values() {
+            pairwise(&mut squares, draw, |sum, x| sum + x * x);
+        }
         Spread {
             drawn: (largest(&squares) * self.margin).sqrt(),
-            tied: largest(&|k| v.tied[k]) * self.margin + v.higher,
+            tied: largest(&v.tied) * self.margin + v.higher,
         }
     }
 
@@ -156,7 +163,8 @@ impl<'a> Curve<'a> {
     fn draw(&self, v: &mut Tracked, log2_amplitude: f64) {
         let amplitude = (log2_amplitude - v.scale.log2()).exp2();
         let number = self.draws.replace(self.draws.get() + 1);
-        v.draws.insert(number, vec![amplitude; v.values.len()]);
+        v.draws
+            .insert(number, Rc::new(vec![amplitude; v.values.len()]));
     }
 
     fn sum(&self, a: &Tracked, b: &Tracked, sign: f64) -> Tracked {
@@ -175,8 +183,7 @@ impl<'a> Curve<'a> {
             match sum.draws.get_mut(draw) {
                 Some(own) => pairwise(own, slope, |x, y| x + sign * y),
                 None => {
-                    let slope = slope.iter().map(|y| sign * y).collect();
-                    sum.draws.insert(*draw, slope);
+                    sum.draws.insert(*draw, scaled(slope, sign));
                 }
             }
         }
@@ -212,12 +219,17 @@ impl<'a> Curve<'a> {
     }
 }
 
-fn pairwise(a: &mut [f64], b: &[f64], f: impl Fn(f64, f64) -> f64) {
-    a.iter_mut().zip(b).for_each(|(x, y)| *x = f(*x, *y));
+fn pairwise(a: &mut Points, b: &[f64], f: impl Fn(f64, f64) -> f64) {
+    let own = Rc::make_mut(a).iter_mut();
+    own.zip(b).for_each(|(x, y)| *x = f(*x, *y));
 }
 
-fn times(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(x, y)| x * y).collect()
+fn times(a: &[f64], b: &[f64]) -> Points {
+    Rc::new(a.iter().zip(b).map(|(x, y)| x * y).collect())
+}
+
+fn scaled(a: &[f64], factor: f64) -> Points {
+    Rc::new(a.iter().map(|x| x * factor).collect())
 }
 
 fn magnitudes(a: &[f64]) -> Vec<f64> {
@@ -263,9 +275,11 @@ impl Arithmetic for Curve<'_> {
     /// The constant is rounded to a multiple of `v.scale/scale`.
     fn multiply_constant(&self, v: &Tracked, c: f64, scale: f64) -> Result<Tracked, Error> {
         let (mut out, step) = (v.clone(), 0.5 * v.scale / scale);
-        out.values.iter_mut().for_each(|x| *x *= c);
-        out.draws.values_mut().flatten().for_each(|x| *x *= c);
-        out.tied.iter_mut().for_each(|x| *x *= c.abs());
+        out.values = scaled(&v.values, c);
+        for slope in out.draws.values_mut() {
+            *slope = scaled(slope, c);
+        }
+        out.tied = scaled(&v.tied, c.abs());
         pairwise(&mut out.tied, &v.values, |x, y| x + y.abs() * step);
         out.higher = v.higher * c.abs() + self.spread(v).total() * step;
         out.most = v.most * c.abs();
@@ -274,8 +288,12 @@ impl Arithmetic for Curve<'_> {
     }
     fn add_constant(&self, v: &Tracked, c: f64) -> Result<Tracked, Error> {
         let mut out = v.clone();
-        out.values.iter_mut().for_each(|x| *x += c);
-        out.tied.iter_mut().for_each(|x| *x += 0.5 / v.scale);
+        for x in Rc::make_mut(&mut out.values) {
+            *x += c;
+        }
+        for x in Rc::make_mut(&mut out.tied) {
+            *x += 0.5 / v.scale;
+        }
         out.most = v.most + c.abs();
         Ok(out)
     }

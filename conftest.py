@@ -10,7 +10,7 @@ import pytest
 # A shell starts what it puts in the background with interrupts ignored, and what that starts inherits it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Compiling simulated devices at -O1 takes twice as long as at -O0, simulating on them a quarter: about as long together
-# on a fresh machine, a third on one that has them. Processes that tests start inherit it, so that all share one simulator.
+# on a fresh machine, a third on one that has them. Processes that tests start inherit it, and so share one simulator.
 os.environ.setdefault("RINGSMITH_SIM_EFFORT", "-O1")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel beside the oldest and the newest versions of its dependencies that its metadata allow."""
+"""The wheel beside pinned packages, and beside the oldest and the newest that its metadata allow."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ENDS = ("oldest", "newest")
+PINNED = Path(__file__).parents[1] / "requirements" / "core.txt"
 NO_NETWORK = re.compile(r"NewConnectionError|NameResolutionError|Temporary failure|ReadTimeout|Network is unreachable")
 KERNEL = """
 import ringsmith as rs
@@ -76,9 +77,11 @@ assert bytes(opened(data).data) == b"ringsmith" * 1000
 
 
 def bounds(wheel: Path, extras: str, end: str) -> list[str]:
-    """Constraints that select an end: the lower bound of each direct dependency, or nothing."""
+    """Constraints that select versions: the pinned ones, the lower bound of each direct dependency, or nothing."""
     if end == "newest":
         return []
+    if end == "pinned":
+        return re.findall(r"^\S+==\S+", PINNED.read_text(), re.M)
     (metadata,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
     text = zipfile.ZipFile(wheel).read(metadata).decode()
     wanted = [
@@ -119,8 +122,8 @@ def environment(place: Path, wheel: Path, extra: str, end: str) -> Shell:
     return run
 
 
-# `make test` fetches the packages of one end only.
-@pytest.mark.parametrize("end", [pytest.param("oldest", marks=pytest.mark.slow), "newest"])
+# Pinned packages are those of this environment, so that none has to be fetched.
+@pytest.mark.parametrize("end", ["pinned", *(pytest.param(end, marks=pytest.mark.slow) for end in ENDS)])
 def test_the_command_line_with_the_core_alone(wheel: Path, tmp_path: Path, end: str) -> None:
     run = environment(tmp_path, wheel, "", end)
     for words, status, printed in (

@@ -29,7 +29,9 @@ impl Digit {
     /// # Errors
     /// A source prime that is not below twice the lane's, or of more than 64 bits.
     pub fn new(shares: &[(u8, Modulus<u128>, Modulus<u128>)]) -> Result<Self, DigitError> {
-        let wide = shares.iter().find(|(_, q, p)| !Self::suits(q, p));
+        let wide = shares
+            .iter()
+            .find(|(_, q, p)| !Self::suits(q.value(), p.value()));
         match wide {
             Some((_, q, p)) => Err(DigitError {
                 q: q.value(),
@@ -52,7 +54,7 @@ impl Digit {
                 let (q, p) = (q_value, p_value);
                 return Err(DigitError { q, p });
             }
-            let bound = seam(&q);
+            let bound = seam(q_value);
             // x - q + k p, k the least that leaves nothing negative, is below q / 2 + p if k > 1, else below p; modulo
             // 2^W for any W that holds both.
             let multiple = (q_value - bound).div_ceil(p_value) * p_value;
@@ -66,9 +68,9 @@ impl Digit {
         Ok(Self { shares: shares? })
     }
 
-    /// Whether one addition converts residues modulo `q` to reduced ones modulo `p`.
-    pub fn suits(q: &Modulus<u128>, p: &Modulus<u128>) -> bool {
-        q.bits() <= 64 && seam(q) <= p.value() && q.value() - seam(q) <= p.value()
+    /// Whether one addition converts residues modulo `q`, which is not 0, to reduced ones modulo `p`.
+    pub fn suits(q: u128, p: u128) -> bool {
+        q >> 64 == 0 && seam(q) <= p && q - seam(q) <= p
     }
 
     /// The shares by lane.
@@ -103,9 +105,9 @@ pub struct DigitError {
 }
 
 /// The least x with round(x C / 2^F) = 1, C = round(2^F / q) and F = 51 + bits of q: about q / 2.
-fn seam(q: &Modulus<u128>) -> u128 {
-    let scale = 51 + q.bits();
-    let reciprocal = ((1 << scale) + q.value() / 2) / q.value();
+fn seam(q: u128) -> u128 {
+    let scale = 51 + u128::BITS - q.leading_zeros();
+    let reciprocal = ((1 << scale) + q / 2) / q;
     (1u128 << (scale - 1)).div_ceil(reciprocal)
 }
 

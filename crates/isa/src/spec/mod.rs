@@ -13,21 +13,27 @@ pub use opcodes::{ISA_VERSION, Op, PROGRAM_WORDS, STREAM_SLOT, TWIDDLE_SLOT, ZER
 pub use row::{Modifier, Slot, Spec, Unit};
 pub use table::TABLE;
 
+/// Each operation's row of the table, by its opcode.
+static ROWS: [Option<Spec>; 1 << u8::BITS] = {
+    let mut rows = [None; 1 << u8::BITS];
+    let mut i = 0;
+    while i < TABLE.len() {
+        rows[TABLE[i].op as usize] = Some(TABLE[i]);
+        i += 1;
+    }
+    rows
+};
+
 impl Op {
     /// The operation's row of the table.
     pub fn spec(self) -> &'static Spec {
-        TABLE
-            .iter()
-            .find(|spec| spec.op == self)
-            .expect("the generator writes one row per operation")
+        let row = ROWS[self as usize].as_ref();
+        row.expect("the generator writes one row per operation")
     }
 
     /// The operation with this opcode, if there is one.
     pub fn from_code(code: u8) -> Option<Op> {
-        TABLE
-            .iter()
-            .find(|spec| spec.op as u8 == code)
-            .map(|spec| spec.op)
+        ROWS[usize::from(code)].as_ref().map(|spec| spec.op)
     }
 
     /// The operation with this mnemonic, if there is one.

@@ -47,7 +47,7 @@ pub enum Unit {
 }
 
 /// One row of the instruction table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Spec {
     /// The operation; its discriminant is the opcode.
     pub op: Op,

@@ -8,7 +8,7 @@ use model::{Digit, MOST_PRIMES};
 use polynomial::{Bundle, Graph, Limb, PolyOp};
 use zq::Word;
 
-use crate::stream::partition::{Layout, modulus};
+use crate::stream::partition::Layout;
 
 /// Whether an operation is a base conversion.
 pub fn is_conversion(operation: &PolyOp) -> bool {
@@ -18,7 +18,7 @@ pub fn is_conversion(operation: &PolyOp) -> bool {
 /// Whether a move converts residues modulo `q` to reduced ones modulo `p`: `q` is below 2 `p`. Else a product with a
 /// constant has to follow it, before anything else reads the result.
 pub fn suits(q: u128, p: u128) -> bool {
-    matches!((modulus(q), modulus(p)), (Ok(q), Ok(p)) if Digit::suits(&q, &p))
+    q > 1 && Digit::suits(q, p)
 }
 
 /// Whether some of these rows of a result are over primes of a set.

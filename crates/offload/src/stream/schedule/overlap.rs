@@ -120,6 +120,8 @@ pub fn overlap(
 /// An instruction to be put in order.
 struct Node<'a> {
     i: &'a Instruction,
+    /// What it reads or writes.
+    slots: Vec<u8>,
     /// Earlier instructions that it must come after.
     before: Vec<usize>,
     /// When those that wait for it can start, once it is placed.
@@ -181,6 +183,7 @@ impl<'a> Merge<'a> {
         let instructions = program.iter().zip(predecessors(program)).enumerate();
         let node = |(index, (i, before)): (usize, (&'a Instruction, _))| Node {
             i,
+            slots: i.reads().chain(i.writes()).collect(),
             before,
             end: None,
             reader: i.streams().then_some(index + 1),
@@ -230,18 +233,18 @@ impl<'a> Merge<'a> {
     /// When an instruction can start; `None` while it waits for one that is not placed.
     fn start(&self, index: usize, unit: usize) -> Option<u64> {
         let node = &self.nodes[index];
+        let after = self.after(index)?;
         let Some(reader) = node.reader else {
-            let free = self.issue.max(self.free(unit, node.i));
-            return Some(free.max(self.after(index)?));
+            return Some(self.issue.max(after).max(self.free(unit, index)));
         };
         // The LOAD may run ahead of the product behind it by the time that its first word takes.
         let product = self.nodes[reader].i;
         let ahead = self
             .cycles(node.i)
             .saturating_sub(self.timing.issue(product));
-        let product = self.free(unit, product).max(self.after(reader)?);
+        let product = self.free(unit, reader).max(self.after(reader)?);
         let free = product.saturating_sub(ahead).max(self.issue);
-        Some(free.max(self.ready[MEMORY]).max(self.after(index)?))
+        Some(free.max(self.ready[MEMORY]).max(after))
     }
 
     fn cycles(&self, i: &Instruction) -> u64 {
@@ -257,13 +260,14 @@ impl<'a> Merge<'a> {
     }
 
     /// When the unit takes an instruction and no other unit holds one of its slots.
-    fn free(&self, unit: usize, i: &Instruction) -> u64 {
-        let others = (0..UNITS).filter(|&other| other != unit);
-        let holds = others.flat_map(|other| {
-            let slots = i.reads().chain(i.writes());
-            slots.map(move |slot| self.held[other][usize::from(slot)])
-        });
-        self.ready[unit].max(holds.max().unwrap_or(0))
+    fn free(&self, unit: usize, index: usize) -> u64 {
+        let mut free = self.ready[unit];
+        for other in (0..UNITS).filter(|&other| other != unit) {
+            for &slot in &self.nodes[index].slots {
+                free = free.max(self.held[other][usize::from(slot)]);
+            }
+        }
+        free
     }
 
     fn hold(&mut self, unit: usize, i: &Instruction, until: Holds) {
@@ -309,7 +313,7 @@ impl<'a> Merge<'a> {
     fn place_streamed(&mut self, choice: Choice, index: usize, reader: usize) {
         let unit = UNIT_OF[choice.queue];
         let (load, product) = (self.nodes[index].i, self.nodes[reader].i);
-        let begin = (choice.start + 1).max(self.free(unit, product));
+        let begin = (choice.start + 1).max(self.free(unit, reader));
         let begin = begin.max(self.after(reader).unwrap_or(0));
         let worked = begin + self.timing.issue(product);
         let loaded = (choice.start + self.cycles(load)).max(worked) + 1;

@@ -474,6 +474,8 @@ BUILDS += [
     {"W": 30, "P": 4, "Lanes": 1, "NMaxLog2": 6, "MulStyle": 1, "MulKind": 1, "ModMinBits": 14, "EnPointwise": 1}
     | {"WidePort": 1, "EnStream": 1, "Moves": 8, "Slots": 8, "SinglePort": 128},
 ]
+# What these have another build has too.
+REPEATED = [BUILDS[0], BUILDS[5]]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
@@ -534,7 +536,10 @@ BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
 
 @pytest.mark.parametrize(
     ("build", "programs"),
-    [*((b, 4) for b in BUILDS), *(pytest.param(b, 20, marks=pytest.mark.slow) for b in MATRIX)],
+    [
+        *(pytest.param(b, 4, marks=[pytest.mark.slow] * (b in REPEATED)) for b in BUILDS),
+        *(pytest.param(b, 20, marks=pytest.mark.slow) for b in MATRIX),
+    ],
     ids=str,
 )
 def test_core(build, programs):

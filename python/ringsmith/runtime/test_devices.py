@@ -181,8 +181,13 @@ def test_whole_multiplications_are_the_evaluators_and_predicted(kind: str, shape
         assert (usage["conversions"], usage["submissions"]) == ((4, 1) if "lanes" in shape else (1, 1)), n
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shape", [BOTH_HALVES, ONE_HALF], ids=["both halves at once", "one after the other"])
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        *product_of(KINDS, {"both halves at once": BOTH_HALVES}),
+        *product_of(SLOW_RTL, {"one after the other": ONE_HALF}),
+    ],
+)
 def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, Any]) -> None:
     """One submission, nothing left to the host; three rotations share their digits."""
     device = open_device(kind, "tiny", shape)
@@ -197,7 +202,7 @@ def test_rotations_are_the_evaluators_and_predicted(kind: str, shape: dict[str, 
         assert three["cycles"] < 2.5 * one["cycles"], n
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SLOW_RTL)  # the short run simulates two cores in the test of multiplications below
 def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> None:
     """Three ciphertexts on two cores; all digits at a time, and one after another, which takes longer."""
     device = open_device(kind, "tiny", BOTH_HALVES | {"moves": 8, "constants": 8, "cores": 2})
@@ -219,8 +224,8 @@ def test_key_switches_in_flight_and_digit_by_digit_are_predicted(kind: str) -> N
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [
-        *product_of(KINDS, {"montgomery": BOTH_HALVES, "barrett": ONE_HALF, "special primes apart": APART}),
-        *product_of(SLOW_RTL, {"pointwise unit": POINTWISE | {"moduli_slots": 1}}),
+        *product_of(KINDS, {"montgomery": BOTH_HALVES, "special primes apart": APART}),
+        *product_of(SLOW_RTL, {"barrett": ONE_HALF, "pointwise unit": POINTWISE | {"moduli_slots": 1}}),
     ],
 )
 def test_residues_of_longer_special_primes_are_reduced_by_a_product(kind: str, shape: dict[str, Any]) -> None:
@@ -275,7 +280,7 @@ def test_several_primes_are_taken_off_one_after_another(kind: str) -> None:
     assert cycles[0] <= 0.85 * cycles[1]
 
 
-@pytest.mark.parametrize("kind", SLOW_RTL)  # the short run simulates two cores in the test of key switches above
+@pytest.mark.parametrize("kind", KINDS)
 def test_cores_multiply_together_as_predicted(kind: str) -> None:
     """More multiplications than cores, fewer, as many; keys and tables are fetched for both cores at a time."""
     further = {"cores": 2, "rns_conversions": 8, "rns_entries": 32}

@@ -69,7 +69,8 @@ def test_no_tool_outlives_its_caller(tmp_path: Path, how: signal.Signals) -> Non
 
 
 @pytest.mark.hw
-def test_a_tool_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+def test_a_tool_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringsmith.hw.synth.follow.TICK_S", 0.1)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "passes.json").write_text(json.dumps([f"script {tmp_path / 'pipe'}"]))
     command = ["yosys", str(tmp_path / "passes.json")]

@@ -15,7 +15,6 @@ from ringsmith.hw.process import say
 from ringsmith.hw.verilator import lint
 from ringsmith.presets import EVERY, load_any, preset_names
 
-
 MOST_CORES = 2
 
 

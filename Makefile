@@ -88,7 +88,7 @@ constant-time: ## Do keys, encryption, decryption leak by branch, address or tim
 	@tools/constant_time.sh
 
 test-hw-full: build $(STAMP)-hw ## The slow tests too: every transform size, width and preset (hours)
-	@RINGSMITH_SIM_EFFORT=-O2 $(PY) -m pytest -n 2 --dist worksteal rtl python tests -m "slow or hw"
+	@RINGSMITH_SIM_EFFORT=-O2 $(PY) -m pytest -n 2 --dist worksteal rtl python tests examples bench -m "slow or hw"
 
 prove: build $(STAMP)-hw ## Prove the arithmetic and the queues; planted mistakes must be found
 	@$(PY) -m ringsmith.hw.prove --mutants

@@ -443,7 +443,6 @@ async def check_overflow(dut):
 
 RNS = {"RnsRate": 4, "RnsConversions": 6, "RnsEntries": 32}
 BUILDS = [
-    {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1},
     {"W": 40, "P": 1, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "SinglePort": 24},
     {"W": 32, "P": 4, "NMaxLog2": 8, "MulKind": 1, "MontW": 9, "MulStyle": 1},
     {
@@ -459,11 +458,8 @@ BUILDS = [
     }
     | RNS,
 ]
-# Moves, beside base conversion and alone.
-BUILDS += [
-    {"W": 30, "P": 4, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "ModMinBits": 14, "Moves": 16} | RNS,
-    {"W": 24, "P": 1, "Lanes": 10, "NMaxLog2": 5, "MulStyle": 0, "Moves": 8},
-]
+# Moves, beside base conversion.
+BUILDS += [{"W": 30, "P": 4, "Lanes": 3, "NMaxLog2": 6, "MulStyle": 0, "ModMinBits": 14, "Moves": 16} | RNS]
 # A word of every lane at a time: one small build, then lanes and P.
 BUILDS += [{"W": 16, "P": 2, "Lanes": 3, "NMaxLog2": 5, "MulStyle": 0, "WidePort": 1}]
 # A streamed operand.
@@ -474,8 +470,6 @@ BUILDS += [
     {"W": 30, "P": 4, "Lanes": 1, "NMaxLog2": 6, "MulStyle": 1, "MulKind": 1, "ModMinBits": 14, "EnPointwise": 1}
     | {"WidePort": 1, "EnStream": 1, "Moves": 8, "Slots": 8, "SinglePort": 128},
 ]
-# What these have another build has too.
-REPEATED = [BUILDS[0], BUILDS[5]]
 # The remaining P, transforms only.
 WIDER = [{"W": 14, "P": p, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1, "Moduli": 1} for p in (8, 16, 32)]
 # Every P, n from 8 on, both reductions, all styles; then all n up to 2^15.
@@ -485,7 +479,7 @@ MATRIX = [
     for p in (1, 2, 4, 8, 16, 32)
     for kind in (0, 1)
     if kind == 0 or w > 14
-] + [{"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1}]
+] + [{"W": 128, "P": 8, "NMaxLog2": 7, "MulStyle": 0, "TwTables": 1}, {"W": 30, "P": 2, "NMaxLog2": 6, "MulStyle": 1}]
 # Base conversion at every rate, both reductions, P below and above the rate.
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 6, "MulStyle": style, "MulKind": kind, "ModMinBits": 14} | RNS | rate
@@ -524,7 +518,7 @@ MATRIX += [
         (54, 8, 8, 1, 16),
         (64, 32, 2, 0, 8),
     )
-]
+] + [{"W": 24, "P": 1, "Lanes": 10, "NMaxLog2": 5, "MulStyle": 0, "Moves": 8}]
 MATRIX += [
     {"W": w, "P": p, "Lanes": lanes, "NMaxLog2": 7, "MulStyle": style, "MulKind": kind}
     | {"EnPointwise": 1, "Slots": 9, "SinglePort": 336}
@@ -536,10 +530,7 @@ BASE = {"SinglePort": 16, "Slots": 5, "Moduli": 2, "TwTables": 2, "Consts": 4}
 
 @pytest.mark.parametrize(
     ("build", "programs"),
-    [
-        *(pytest.param(b, 4, marks=[pytest.mark.slow] * (b in REPEATED)) for b in BUILDS),
-        *(pytest.param(b, 20, marks=pytest.mark.slow) for b in MATRIX),
-    ],
+    [*((b, 4) for b in BUILDS), *(pytest.param(b, 20, marks=pytest.mark.slow) for b in MATRIX)],
     ids=str,
 )
 def test_core(build, programs):

@@ -96,7 +96,7 @@ pub fn even_split(slots: usize, count: usize) -> Vec<u32> {
 }
 
 /// Butterflies between slots `h` apart: (a, b) to (a + w·b, a − w·b), or back to ((a + b)/2, (a − b)/(2w)), with
-/// w = exp(2πi·5^j/8h) for the j-th of each run of h.
+/// w = exp(2πi·5^j/8h) for the j-th of each run of h. All repeats after 2h slots.
 fn stage(direction: Direction, slots: usize, h: usize) -> Diagonals {
     let order = 8 * h as u64;
     let mut power = 1;

@@ -149,9 +149,11 @@ impl<'a> Curve<'a> {
     /// The largest error at any argument.
     pub fn spread(&self, v: &Tracked) -> Spread {
         let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-        let mut squares = Rc::new(vec![0.0; self.points.len()]);
+        let mut squares = vec![0.0; self.points.len()];
         for draw in v.draws.values() {
-            pairwise(&mut squares, draw, |sum, x| sum + x * x);
+            for (sum, x) in squares.iter_mut().zip(draw.iter()) {
+                *sum += x * x;
+            }
         }
         Spread {
             drawn: (largest(&squares) * self.margin).sqrt(),

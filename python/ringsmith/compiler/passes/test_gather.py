@@ -88,7 +88,7 @@ def traced(function: Any, scheme: str, **shapes: tuple[int, ...]) -> Graph:
     return trace(rs.kernel(**declared, scheme=scheme)(function), shapes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(FORMS, st.sampled_from(["sum", "stack", "reversed", "partial", "chain"]), st.sampled_from(["bfv", "ckks"]))
 def test_a_gathered_graph_has_the_values_of_its_loop(form: Form, ending: str, scheme: str) -> None:
     function = looped(form, ending)

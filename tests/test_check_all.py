@@ -88,6 +88,15 @@ def test_a_kill_ends_what_was_started(tmp_path: Path) -> None:
     assert not (tmp_path / "spec").exists()
 
 
+def test_a_reader_may_leave() -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    tool = [sys.executable, "tools/check_all.py", "--list"]
+    done = subprocess.run(tool, cwd=ROOT, stdout=writes, stderr=subprocess.PIPE, check=False)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 def test_names_that_are_none_are_refused(tool: Any, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         tool.main(["sanitise"])

@@ -186,6 +186,13 @@ if __name__ == "__main__":
     # A kill ends what was started as an interrupt does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        sys.exit(main(sys.argv[1:]))
+        try:
+            sys.exit(main(sys.argv[1:]))
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        # Who reads has seen enough; what is left to print goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -23,7 +23,7 @@ INPUT ?=
 ARGS ?=
 SECONDS ?= 60
 
-.PHONY: help setup setup-hw build wheel run lint test test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz first-run check-all bench claims lock audit sbom clean test-arm
+.PHONY: help setup setup-hw build wheel run lint test test-long test-simd test-hw-full sanitize constant-time prove gen gen-check fuzz first-run check-all bench claims lock audit sbom clean test-arm
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ test: ## Lint and every kind of test, of the hardware too; ends with the seconds
 .PHONY: tests-compiled
 tests-compiled: $(STAMP)-dev
 	@cargo test --locked --quiet --no-run --lib --bins --tests --examples >/dev/null 2>&1 || true
+
+# Of a crate's own tests only those that take minutes are ignored; what needs a tool or a quiet machine is in its tests/.
+test-long: ## The engine's tests that take minutes: bounds on errors at real degrees, a thousand bootstrappings
+	@cargo test --locked --profile checked --lib -- --ignored
 
 test-simd: ## The engine's tests under every instruction set of this processor
 	@tools/simd.sh

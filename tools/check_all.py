@@ -30,6 +30,7 @@ PROCESSOR = ROOT / "python" / "ringsmith" / "processor.py"
 CHECKS = {
     "first-run": "how long a newcomer waits for `make run`",
     "audit": "known vulnerabilities, licences and sources of all that is locked",
+    "test-long": "the engine's tests that take minutes: bounds on errors at real degrees",
     "test-simd": "the engine's tests under every instruction set of this processor",
     "test-arm": "the engine's tests on AArch64, under qemu-user",
     "constant-time": "secrets in branches, addresses and times",

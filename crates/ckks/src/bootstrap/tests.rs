@@ -248,7 +248,7 @@ fn a_hundred_noisy_refreshes_stay_within_the_bound() {
 }
 
 #[test]
-#[ignore = "many minutes"]
+#[ignore = "minutes: a thousand of them"]
 fn a_thousand_noisy_refreshes_stay_within_the_bound() {
     let bench = noisy(7);
     let stated = bench.boot.params().error_bound(fresh(&bench)).unwrap();

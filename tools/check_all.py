@@ -165,7 +165,7 @@ def main(arguments: list[str]) -> int:
         parser.error(f"no check is named {unknown[0]!r}: {', '.join(CHECKS)}")
     runs, here = stored(STORE), commit()
     if asked.list:
-        print(table(runs))
+        print(table(runs), flush=True)
         return 0
     wanted = order(asked.names or list(CHECKS), runs)
     for number, name in enumerate(wanted, 1):
@@ -178,7 +178,7 @@ def main(arguments: list[str]) -> int:
         runs[name] = run(name, here, again=asked.again)
         save(STORE, runs)
         print(f"check-all: {name}: {runs[name].outcome}, {runs[name].seconds} s", flush=True)
-    print(table(runs))
+    print(table(runs), flush=True)
     outcomes = {runs[name].outcome for name in wanted}
     return 1 if FAILED in outcomes else 2 if NOT_RUN in outcomes else 0
 
@@ -187,10 +187,7 @@ if __name__ == "__main__":
     # A kill ends what was started as an interrupt does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        try:
-            sys.exit(main(sys.argv[1:]))
-        finally:
-            sys.stdout.flush()
+        sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
